@@ -48,6 +48,10 @@ pub struct Declarations {
     objects: BTreeMap<String, BTreeMap<String, Type>>,
     /// Whether there are types from schemas, which add names of scalar types.
     has_schema: bool,
+    /// Whether there are the types and functions of patches.
+    patches: bool,
+    /// Whether there is the macro `cel.bind`.
+    binds: bool,
 }
 
 impl Declarations {
@@ -61,6 +65,29 @@ impl Declarations {
     #[must_use]
     pub fn variable(mut self, name: &str, t: Type) -> Self {
         self.variables.insert(name.to_owned(), t);
+        self
+    }
+
+    /// Adds a type with fields, by its name.
+    #[must_use]
+    pub fn object<'f>(mut self, name: &str, fields: impl IntoIterator<Item = (&'f str, Type)>) -> Self {
+        let fields = fields.into_iter().map(|(name, t)| (name.to_owned(), t)).collect();
+        self.objects.insert(name.to_owned(), fields);
+        self.has_schema = true;
+        self
+    }
+
+    /// Adds the macro `cel.bind`.
+    #[must_use]
+    pub fn bindings(mut self) -> Self {
+        self.binds = true;
+        self
+    }
+
+    /// Adds the types and functions of patches, as mutating policies have them: `Object` and `JSONPatch`.
+    #[must_use]
+    pub fn patches(mut self) -> Self {
+        self.patches = true;
         self
     }
 
@@ -96,7 +123,7 @@ impl Names<'_> {
     }
 
     fn struct_type(&self, name: &str) -> Option<Type> {
-        if self.0.objects.contains_key(name) {
+        if self.0.objects.contains_key(name) || self.is_patch(name) {
             return Some(Type::object(name));
         }
         if !self.0.has_schema {
@@ -110,13 +137,33 @@ impl Names<'_> {
         }
     }
 
+    /// Whether functions of patches can be called.
+    pub(crate) fn has_patches(&self) -> bool {
+        self.0.patches
+    }
+
+    /// Whether a name is that of a type of patches: `Object` and those of its fields can have any fields (`DynamicTypeResolver`).
+    fn is_patch(&self, name: &str) -> bool {
+        self.0.patches && (matches!(name, JSON_PATCH | OBJECT) || name.starts_with("Object."))
+    }
+
     /// The type of a field. Names of fields that are reserved words can be used without escapes.
     pub(crate) fn field(&self, name: &str, field: &str) -> Option<Type> {
+        if self.is_patch(name) {
+            return match (name, field) {
+                (JSON_PATCH, "op" | "path" | "from") => Some(Type::String),
+                (JSON_PATCH, field) if field != "value" => None,
+                _ => Some(Type::Dyn),
+            };
+        }
         let fields = self.0.objects.get(name)?;
         let escaped = || is_reserved(field).then(|| fields.get(&format!("__{field}__"))).flatten();
         fields.get(field).or_else(escaped).cloned()
     }
 }
+
+const JSON_PATCH: &str = "JSONPatch";
+const OBJECT: &str = "Object";
 
 /// The type with a predefined name.
 pub(crate) fn known_type(name: &str) -> Option<Type> {
@@ -167,7 +214,7 @@ impl Environment {
         stage: Stage,
     ) -> Result<Expression, CompileError> {
         let mut findings = Findings::default();
-        let ast = self.syntax.parse(source, &mut findings);
+        let ast = self.syntax.parse(source, declarations.binds, &mut findings);
         let Some(ast) = ast.filter(|_| findings.is_empty()) else {
             return Err(findings.into_error(source).unwrap_or_else(|| CompileError::unknown(source)));
         };

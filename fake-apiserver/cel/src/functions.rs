@@ -32,12 +32,21 @@ impl Functions {
                 by_name.entry(current).or_default().push(overload);
             }
         }
+        by_name.insert("jsonpatch.escapeKey", Vec::from([patch_function()]));
         Self { by_name }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<(&'static str, &[Overload])> {
         self.by_name.get_key_value(name).map(|(name, overloads)| (*name, overloads.as_slice()))
     }
+}
+
+/// The overload that only mutating policies have; it is in none of the recorded environments.
+pub(crate) const PATCH_OVERLOAD: &str = "string_jsonpatch_escapeKey_string";
+
+fn patch_function() -> Overload {
+    let args = vec![Type::String];
+    Overload { id: PATCH_OVERLOAD, member: false, args, result: Type::String, stored_only: false }
 }
 
 fn parse(line: &'static str) -> Option<Overload> {

@@ -9,8 +9,8 @@
 //! Kubernetes refuses definitions and policies for types and for estimates, and objects for costs: a faithful server needs
 //! all three.
 //!
-//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`), and the types and functions of patches in
-//! mutating policies (`Object{...}`, `JSONPatch{...}`). Where Go iterates over a map in random order, this crate does so in
+//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`), and the values of patches in mutating policies
+//! (`Object{...}`, `JSONPatch{...}`), of which there are only the types. Where Go iterates over a map in random order, this crate does so in
 //! the order of insertion.
 //!
 //! # Example

@@ -29,7 +29,7 @@ impl Syntax {
     }
 
     /// Parses an expression, and adds errors to the findings; with errors the tree is not valid.
-    pub(crate) fn parse(&self, source: &Source, findings: &mut Findings) -> Option<Ast> {
+    pub(crate) fn parse(&self, source: &Source, binds: bool, findings: &mut Findings) -> Option<Ast> {
         let length = source.chars.len();
         if length > MAX_LENGTH {
             findings.add(None, format!("expression code point size exceeds limit: size: {length}, limit {MAX_LENGTH}"));
@@ -40,7 +40,7 @@ impl Syntax {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parser = recover::Parser::new(&self.grammar, &mut memory, findings, tokens);
         let root = parser.start().ok()?;
-        let (root, places) = build::build(&mut parser, root);
+        let (root, places) = build::build(&mut parser, root, binds);
         Some(Ast { root: root?, places })
     }
 }

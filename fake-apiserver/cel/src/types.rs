@@ -91,6 +91,16 @@ impl Type {
         }
     }
 
+    /// The name of the type with its parameters (`String`), which is not always how findings of the compiler show it.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        let parameters: Vec<String> = self.params().into_iter().map(Type::full_name).collect();
+        match parameters.is_empty() {
+            true => self.name().to_owned(),
+            false => format!("{}({})", self.name(), parameters.join(", ")),
+        }
+    }
+
     pub(crate) fn params(&self) -> Vec<&Type> {
         match self {
             Self::List(element) => vec![element],

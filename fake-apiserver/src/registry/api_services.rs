@@ -1,16 +1,21 @@
 //! API services.
 //!
 //! Follows `pkg/registry/apiservice/strategy.go` and `pkg/registry/apiservice/etcd/etcd.go` of `k8s.io/kube-aggregator`
-//! (v0.37.1), and `SetDefaults_ServiceReference` of its `pkg/apis/apiregistration/v1/defaults.go`.
+//! (v0.37.1), and of its `pkg/apis/apiregistration` `validation/validation.go` and `SetDefaults_ServiceReference` of
+//! `v1/defaults.go`.
 
 use super::context::Context;
+use super::cursor::At;
 use super::defaults::Fill::Number;
 use super::defaults::fill;
 use super::rules::{NameRule, Rules, Strategy};
 use super::{items, text};
 use crate::clock::format_seconds;
-use crate::object::name;
+use crate::error::{Errors, Path};
+use crate::object::{meta, name};
 use crate::schema::quote;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tree::{Value, json};
 
 pub(super) const RULES: Rules = Rules {
@@ -24,8 +29,10 @@ pub(super) const RULES: Rules = Rules {
         }),
         ("Available", |service, _| available(service).into()),
     ],
+    subresources: &[("status", Strategy { validate: validate_status, ..Strategy::STATUS })],
     strategy: Strategy {
         prepare,
+        validate,
         default: |service| fill(service, &[("spec/service", &[("port", Number(443))])]),
         ..Strategy::NONE
     },
@@ -67,5 +74,60 @@ fn named_by_version(service: &Value, own: &str) -> Vec<String> {
         Vec::new()
     } else {
         vec![format!("must be `spec.version+\".\"+spec.group`: {}", quote(&required))]
+    }
+}
+
+fn at(service: &Value) -> At<'static, '_> {
+    At::object(service, "apiregistration.k8s.io/v1", "APIService")
+}
+
+/// `ValidateAPIService`, without the metadata.
+fn validate(_: &Context<'_>, service: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if old.is_some() {
+        let own = meta::name(service);
+        errors.invalid_each(Path::new("metadata.name"), own, named_by_version(service, own));
+    }
+    let object = at(service);
+    let spec = object.field("spec");
+    let (group, version) = (spec.field("group"), spec.field("version"));
+    if group.is_empty() && version.text() != "v1" {
+        group.required("only v1 may have an empty group and it better be legacy kube", errors);
+    }
+    group.optional(name::dns_subdomain, errors);
+    version.follows(name::dns1035_label, errors);
+    for (field, most) in [("groupPriorityMinimum", 20000), ("versionPriority", 1000)] {
+        let priority = spec.field(field);
+        if !(1..=most).contains(&priority.number().unwrap_or_default()) {
+            let number = priority.number().unwrap_or_default();
+            priority.invalid_value(number, format!("must be positive and less than {most}"), errors);
+        }
+    }
+    let (service, bundle, insecure) =
+        (spec.field("service"), spec.field("caBundle"), spec.field("insecureSkipTLSVerify"));
+    if !service.is_set() {
+        if !bundle.is_empty() {
+            let length = STANDARD.decode(bundle.text()).unwrap_or_default().len();
+            bundle.invalid_value(format!("{length} bytes"), "local APIServices may not have a caBundle", errors);
+        }
+        if insecure.flag() {
+            insecure.invalid("local APIServices may not have insecureSkipTLSVerify", errors);
+        }
+        return;
+    }
+    service.field("namespace").set(errors);
+    service.field("name").set(errors);
+    let port = service.field("port");
+    if !(1..=65535).contains(&port.number().unwrap_or_default()) {
+        port.invalid("port is not valid: must be between 1 and 65535, inclusive", errors);
+    }
+    if insecure.flag() && !bundle.is_empty() {
+        insecure.invalid("may not be true if caBundle is present", errors);
+    }
+}
+
+/// `ValidateAPIServiceStatus`.
+fn validate_status(_: &Context<'_>, service: &Value, _: Option<&Value>, errors: &mut Errors) {
+    for condition in at(service).field("status.conditions").items() {
+        condition.field("status").supported(&["True", "False", "Unknown"], errors);
     }
 }

@@ -2,6 +2,7 @@
 //! requests find them.
 
 mod added;
+mod cel;
 mod context;
 mod conversion;
 mod converted_versions;

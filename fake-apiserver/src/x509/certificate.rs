@@ -47,8 +47,8 @@ pub(crate) struct Certificate<'a> {
     pub(crate) serial: &'a [u8],
     pub(super) issuer: &'a [u8],
     pub(super) subject: &'a [u8],
-    pub(super) not_before: Timestamp,
-    pub(super) not_after: Timestamp,
+    pub(crate) not_before: Timestamp,
+    pub(crate) not_after: Timestamp,
     /// The key with its algorithm (`SubjectPublicKeyInfo`), whole.
     pub(crate) key_info: &'a [u8],
     pub(super) key_algorithm: &'a [u8],
@@ -56,7 +56,7 @@ pub(crate) struct Certificate<'a> {
     pub(crate) key_id: &'a [u8],
     pub(crate) authority_key_id: &'a [u8],
     /// Whether it is an authority, if it says.
-    pub(super) is_authority: Option<bool>,
+    pub(crate) is_authority: Option<bool>,
     pub(super) max_path_length: Option<usize>,
     /// False, if its key usages do not have the one for certificates.
     pub(super) may_sign: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Certificate<'a> {
     pub(super) usages: Vec<&'a [u8]>,
     /// The alternative names, undecoded, if it has some.
     pub(super) alternative_names: Option<&'a [u8]>,
-    pub(super) dns_names: Vec<&'a str>,
+    pub(crate) dns_names: Vec<&'a str>,
     pub(super) addresses: Vec<IpAddr>,
     pub(super) has_emails_or_uris: bool,
     pub(super) constraints: Option<Constraints<'a>>,

@@ -16,11 +16,14 @@ mod certificate;
 mod constraints;
 pub(crate) mod der;
 mod names;
+pub(crate) mod pem;
 mod pool;
+mod request;
 mod signature;
 
 pub(crate) use certificate::{Certificate, decimal};
 pub(crate) use pool::{Pool, Usage};
+pub(crate) use request::{CertificateRequest, KeyKind, key_kind};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The check that a certificate is signed by another one (`CheckSignatureFrom`).
+//! The check that a certificate is signed by another one (`CheckSignatureFrom`), and that of any signature by a key.
 
 use super::Certificate;
 use rustls::crypto::aws_lc_rs::default_provider;
@@ -26,18 +26,34 @@ pub(super) fn check(certificate: &Certificate<'_>, parent: &Certificate<'_>) -> 
     if !is_authority || !parent.may_sign {
         return Err("x509: invalid signature: parent certificate cannot sign this kind of certificate".into());
     }
-    let named = |algorithm: &[u8], table: &[(&[u8], &'static str)]| {
-        let identifier = super::der::element(&mut { algorithm }, super::der::OBJECT_IDENTIFIER)?;
-        table.iter().find(|(known, _)| *known == identifier).map(|(_, text)| *text)
-    };
     if let Some(name) = named(certificate.signature_algorithm, &INSECURE) {
         return Err(format!("x509: cannot verify signature: insecure algorithm {name}"));
     }
+    verify(certificate.signature_algorithm, parent.key_algorithm, parent.key, certificate.signed, certificate.signature)
+}
+
+/// The text of an algorithm in a table.
+fn named(algorithm: &[u8], table: &[(&[u8], &'static str)]) -> Option<&'static str> {
+    let identifier = super::der::element(&mut { algorithm }, super::der::OBJECT_IDENTIFIER)?;
+    table.iter().find(|(known, _)| *known == identifier).map(|(_, text)| *text)
+}
+
+/// Checks a signature by a key.
+///
+/// # Errors
+/// Go's words.
+pub(super) fn verify(
+    signature_algorithm: &[u8],
+    key_algorithm: &[u8],
+    key: &[u8],
+    signed: &[u8],
+    signature: &[u8],
+) -> Result<(), String> {
     let mut fitting = default_provider().signature_verification_algorithms.all.iter().filter(|algorithm| {
-        algorithm.signature_alg_id().as_ref() == certificate.signature_algorithm
-            && algorithm.public_key_alg_id().as_ref() == parent.key_algorithm
+        algorithm.signature_alg_id().as_ref() == signature_algorithm
+            && algorithm.public_key_alg_id().as_ref() == key_algorithm
     });
     let Some(algorithm) = fitting.next() else { return Err(UNKNOWN.into()) };
-    let verified = algorithm.verify_signature(parent.key, certificate.signed, certificate.signature);
-    verified.map_err(|_| named(parent.key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned())
+    let verified = algorithm.verify_signature(key, signed, signature);
+    verified.map_err(|_| named(key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::{Checker, Reference, qualified};
 use crate::ast::{Call, Expr, Id, Kind};
-use crate::functions::Overload;
+use crate::functions::{Overload, PATCH_OVERLOAD};
 use crate::types::Type;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -31,7 +31,8 @@ impl Checker<'_> {
         };
         if let Some(prefix) = qualified(target) {
             let name = format!("{prefix}.{}", call.function);
-            if let Some((name, overloads)) = functions.get(name.trim_start_matches('.')) {
+            let function = functions.get(name.trim_start_matches('.'));
+            if let Some((name, overloads)) = function.filter(|(_, all)| self.may_patch(all)) {
                 name.clone_into(&mut call.function);
                 call.target = None;
                 return self.resolve_overload(id, name, overloads, None, &call.args);
@@ -47,7 +48,12 @@ impl Checker<'_> {
     }
 
     fn is_declared(&self, overloads: &[Overload]) -> bool {
-        self.stored || overloads.iter().any(|overload| !overload.stored_only)
+        self.may_patch(overloads) && (self.stored || overloads.iter().any(|overload| !overload.stored_only))
+    }
+
+    /// Whether the function is none of those that only expressions of patches may call, or this is one.
+    fn may_patch(&self, overloads: &[Overload]) -> bool {
+        self.names.has_patches() || overloads.iter().all(|overload| overload.id != PATCH_OVERLOAD)
     }
 
     fn check_optional_field(&mut self, id: Id, call: &mut Call) {

@@ -1,8 +1,9 @@
 //! Strings.
 //!
-//! Port of `ext/strings.go` of cel-go v0.29.2, in its version 2.
+//! Port of `ext/strings.go` of cel-go v0.29.2, in its version 2; and `pkg/cel/library/jsonpatch.go` of k8s.io/apiserver v0.37.1.
 
 use super::{Table, go, int, text};
+use crate::functions::PATCH_OVERLOAD;
 use crate::value::{Outcome, Value, fail, no_such_overload};
 
 pub(super) const OVERLOADS: Table = &[
@@ -28,6 +29,7 @@ pub(super) const OVERLOADS: Table = &[
     ("string_trim", |args| Ok(Value::from(text(&args[0])?.trim_matches(go::is_space)))),
     ("string_format", super::format::format),
     ("strings_quote", |args| Ok(Value::from(quote(text(&args[0])?)))),
+    (PATCH_OVERLOAD, |args| Ok(Value::from(text(&args[0])?.replace('~', "~0").replace('/', "~1")))),
     ("list_join", |args| join(&args[0], "")),
     ("list_join_string", |args| join(&args[0], text(&args[1])?)),
 ];

@@ -45,12 +45,14 @@ pub(crate) struct Builder<'a> {
     places: HashMap<Id, usize>,
     next: Id,
     depth: usize,
+    /// Whether there is the macro `cel.bind`.
+    pub(super) binds: bool,
 }
 
 /// Builds the expression of the tree below `root`, with the places of its parts. Without an expression there are findings.
-pub(super) fn build(parser: &mut Parser<'_>, root: NodeId) -> (Option<Expr>, HashMap<Id, usize>) {
+pub(super) fn build(parser: &mut Parser<'_>, root: NodeId, binds: bool) -> (Option<Expr>, HashMap<Id, usize>) {
     let mut builder =
-        Builder { nodes: &parser.nodes, findings: parser.findings, places: HashMap::new(), next: 1, depth: 0 };
+        Builder { nodes: &parser.nodes, findings: parser.findings, places: HashMap::new(), next: 1, depth: 0, binds };
     let expr = builder.visit(builder.nodes[root].e).ok();
     (expr, builder.places)
 }

@@ -1,6 +1,6 @@
 //! Expansion of macros.
 //!
-//! Port of `parser/macro.go`, `cel/library.go` (optMap, optFlatMap) and `ext/comprehensions.go` of cel-go v0.29.2.
+//! Port of `parser/macro.go`, `cel/library.go` (optMap, optFlatMap), `ext/comprehensions.go` and `ext/bindings.go` of cel-go v0.29.2.
 
 use super::build::Builder;
 use crate::ast::{ACCUMULATOR, Call, Comprehension, Entry, Expr, Id, Kind, List, Select};
@@ -92,8 +92,23 @@ pub(super) fn expand(
         ("transformMapEntry", Some(range), 3 | 4) => transform_map(maker, false, range, args),
         ("sortBy", Some(target), 2) => sort_by(maker, target, args),
         ("optMap" | "optFlatMap", Some(target), 2) => optional(maker, function == "optMap", target, args),
+        ("bind", Some(target), 3) if maker.builder.binds && is_cel(target) => bind(maker, args),
         _ => return None,
     })
+}
+
+fn is_cel(target: &Expr) -> bool {
+    matches!(&target.kind, Kind::Ident(name) if name == "cel")
+}
+
+fn bind(maker: &mut Maker<'_, '_>, args: Vec<Expr>) -> Expanded {
+    let var = name(&args[0], "cel.bind() variable names must be simple identifiers")?;
+    let [_, init, result] = <[Expr; 3]>::try_from(args).map_err(|_| (0, String::new()))?;
+    let range = maker.list(Vec::new());
+    let condition = maker.literal(Value::Bool(false));
+    let step = maker.ident(&var);
+    let vars = Vars { first: "#unused".to_owned(), second: None, accu: Some(var) };
+    Ok(maker.fold(range, vars, [init, condition, step, result]))
 }
 
 fn has(maker: &mut Maker<'_, '_>, mut args: Vec<Expr>) -> Expanded {

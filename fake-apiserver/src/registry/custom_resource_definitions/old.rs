@@ -11,6 +11,7 @@ use super::visit::{self, of_versions, word};
 use super::{conversion, items, lists, schema, selectable, structural};
 use crate::deadline::Deadline;
 use crate::error::Path;
+use crate::registry::types::is_known_review;
 use std::collections::HashSet;
 use std::rc::Rc;
 use tree::Value;
@@ -20,7 +21,7 @@ pub(super) fn leniency(new: &Value, old: &Value) -> Leniency {
     let reviews = items(old, "/spec/conversion/webhook/conversionReviewVersions");
     let versions = versions::of(old);
     Leniency {
-        review_versions: reviews.is_empty() || reviews.iter().any(conversion::is_known_review),
+        review_versions: reviews.is_empty() || reviews.iter().any(is_known_review),
         // Without any version all of them have a schema.
         schemas: versions.iter().all(|version| version.pointer("/schema/openAPIV3Schema").is_some()),
         types: !visit::any(old, |schema| schema::is_unknown_type(word(schema, "type"))),

@@ -3,6 +3,7 @@
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 
 mod affinity;
+mod condition;
 mod container;
 mod container_port;
 mod container_warnings;
@@ -28,20 +29,24 @@ mod projected_volume;
 mod resource_list;
 mod resource_requirements;
 mod security_context;
+mod signer_name;
 mod toleration;
 mod topology_spread_constraint;
 mod volume;
 mod volume_mount;
 mod volume_warnings;
+mod webhook_client;
 
 pub(super) use super::defaults::visit;
+pub(super) use affinity::node_selector;
+pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
 pub(super) use container_warnings::{APP_ARMOR, app_armor_profile};
 pub(super) use dns::ip;
 pub(super) use holder::Holder;
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
-pub(super) use object_meta::labels;
+pub(super) use object_meta::{annotations, labels};
 pub(super) use persistent_volume_claim::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
 pub(super) use pod_annotations::pod_annotations;
 pub(super) use pod_spec::{active_deadline_seconds, pod_spec};
@@ -52,4 +57,6 @@ pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
 pub(crate) use resource_requirements::amount;
 pub(super) use resource_requirements::{container_resource_name, resource_requirements};
+pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(super) use toleration::tolerations;
+pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

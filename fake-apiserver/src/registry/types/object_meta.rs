@@ -21,7 +21,7 @@ pub(in crate::registry) fn labels(at: Path<'_>, labels: &Value, errors: &mut Err
 }
 
 /// Rules for annotations.
-pub(super) fn annotations(at: Path<'_>, annotations: &Value, errors: &mut Errors) {
+pub(in crate::registry) fn annotations(at: Path<'_>, annotations: &Value, errors: &mut Errors) {
     for (key, _) in texts(annotations) {
         errors.invalid_each(at, key, name::label_key(&key.to_lowercase()));
     }

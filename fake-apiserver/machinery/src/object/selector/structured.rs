@@ -11,17 +11,26 @@ use tree::Value;
 
 /// Rules for a selector; one that breaks a rule selects nothing.
 pub fn validate(at: Path<'_>, selector: &Value, errors: &mut Errors) {
+    rules(at, selector, true, errors);
+}
+
+/// The rules without those for values in expressions (`AllowInvalidLabelValueInSelector`): older versions did not check them.
+pub fn validate_but_values(at: Path<'_>, selector: &Value, errors: &mut Errors) {
+    rules(at, selector, false, errors);
+}
+
+fn rules(at: Path<'_>, selector: &Value, with_values: bool, errors: &mut Errors) {
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
         let (at, value) = (at.child("matchLabels"), value.as_str().unwrap_or_default());
         errors.invalid_each(at, key, name::label_key(key));
         errors.invalid_each(at, value, name::label_value(value));
     }
     for (index, expression) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
-        requirement(at.item("matchExpressions", index), expression, errors);
+        requirement(at.item("matchExpressions", index), expression, with_values, errors);
     }
 }
 
-fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
+fn requirement(at: Path<'_>, requirement: &Value, with_values: bool, errors: &mut Errors) {
     let (key, values) = (text(&requirement["key"]), values(requirement));
     match text(&requirement["operator"]) {
         "In" | "NotIn" if values.is_empty() => {
@@ -35,7 +44,7 @@ fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
         other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
     }
     errors.invalid_each(at.child("key"), key, name::label_key(key));
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().enumerate().filter(|_| with_values) {
         errors.invalid_each(at.item("values", index), value, name::label_value(value));
     }
 }

@@ -3,6 +3,10 @@
 //! Follows `pkg/registry/certificates/*/strategy.go`, `pkg/apis/certificates/v1/zz_generated.defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod pod_requests;
+mod signing_requests;
+mod trust_bundles;
+
 use super::columns::{human_duration, or, text_map};
 use super::context::Context;
 use super::defaults::visit;
@@ -16,8 +20,8 @@ use tree::Value;
 pub(super) const CERTIFICATE_SIGNING_REQUEST: Rules = Rules {
     name_rule: NameRule::PathSegment,
     subresources: &[
-        ("approval", Strategy { prepare: prepare_approval, ..Strategy::NONE }),
-        ("status", Strategy { prepare: prepare_status, ..Strategy::NONE }),
+        ("approval", Strategy { prepare: prepare_approval, validate: signing_requests::validate, ..Strategy::NONE }),
+        ("status", Strategy { prepare: prepare_status, validate: signing_requests::validate, ..Strategy::NONE }),
     ],
     resets: &[
         ("", &[&["spec"], &["status"]]),
@@ -33,7 +37,7 @@ pub(super) const CERTIFICATE_SIGNING_REQUEST: Rules = Rules {
         }),
         ("Condition", |request, _| condition(request).into()),
     ],
-    strategy: Strategy { prepare: prepare_signing_request, ..Strategy::NONE },
+    strategy: Strategy { prepare: prepare_signing_request, validate: signing_requests::validate, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -52,6 +56,7 @@ fn prepare_signing_request(context: &Context<'_>, request: &mut Value, old: Opti
 pub(super) const CLUSTER_TRUST_BUNDLE: Rules = Rules {
     name_rule: NameRule::Of(|bundle, own| bundle_name(text(bundle, "/spec/signerName"), own)),
     cells: &[SIGNER_OR_NONE],
+    strategy: Strategy { validate: trust_bundles::validate, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -80,8 +85,10 @@ pub(super) const POD_CERTIFICATE_REQUEST: Rules = Rules {
     ],
     strategy: Strategy {
         default: |request| default_to(child(request, "spec"), "maxExpirationSeconds", 86400),
+        validate: pod_requests::validate,
         ..Strategy::NONE
     },
+    subresources: &[("status", Strategy { validate: pod_requests::status, ..Strategy::STATUS })],
     ..Rules::ORDINARY
 };
 

@@ -3,22 +3,45 @@
 //! Follows `pkg/registry/admissionregistration/*/strategy.go`, `pkg/apis/admissionregistration/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::child;
+mod bindings;
+mod columns;
+mod expressions;
+mod policies;
+mod rules;
+mod webhooks;
+
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
-use super::rules::{Cell, Rules, Strategy};
-use super::{items, text};
-use crate::error::Path;
+use super::rules::{Rules, Strategy};
+use super::{child, items, text};
+use crate::error::{Errors, Path};
 use crate::object::meta;
+use columns::{PARAM_KIND, param_ref};
 use tree::Value;
 
 pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
     cells: &[("Mutations", |policy, _| items(policy, "/spec/mutations").len().into()), PARAM_KIND],
-    strategy: Strategy { default: default_policy, ..NAMED },
+    strategy: Strategy {
+        default: default_policy,
+        validate: |context, policy, old, errors| {
+            policies::mutating(context, policy, old, errors);
+            reserved(policy, old, errors);
+        },
+        ..NAMED
+    },
     ..REGISTRATION
 };
 
-pub(super) const MUTATING_ADMISSION_POLICY_BINDING: Rules = BINDING;
+pub(super) const MUTATING_ADMISSION_POLICY_BINDING: Rules = Rules {
+    strategy: Strategy {
+        validate: |_, binding, old, errors| {
+            bindings::mutating(binding, errors);
+            reserved(binding, old, errors);
+        },
+        ..BINDING.strategy
+    },
+    ..BINDING
+};
 
 pub(super) const MUTATING_WEBHOOK_CONFIGURATION: Rules = Rules {
     strategy: Strategy {
@@ -26,29 +49,61 @@ pub(super) const MUTATING_WEBHOOK_CONFIGURATION: Rules = Rules {
             fill(configuration, WEBHOOKS);
             fill(configuration, &[("webhooks/*", &[("reinvocationPolicy", OptionalText("Never"))])]);
         },
-        ..NAMED
+        validate: |context, configuration, old, errors| {
+            webhooks::configuration(context, "MutatingWebhookConfiguration", configuration, old, errors);
+            reserved(configuration, old, errors);
+        },
+        ..WEBHOOK_CONFIGURATION.strategy
     },
     ..WEBHOOK_CONFIGURATION
 };
 
 pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
     status_keeps_metadata: true,
+    subresources: &[("status", Strategy { validate: policies::status, ..Strategy::STATUS })],
     cells: &[("Validations", |policy, _| items(policy, "/spec/validations").len().into()), PARAM_KIND],
-    strategy: Strategy { default: default_policy, ..NAMED },
+    strategy: Strategy {
+        default: default_policy,
+        validate: |context, policy, old, errors| {
+            policies::validating(context, policy, old, errors);
+            reserved(policy, old, errors);
+        },
+        ..NAMED
+    },
     ..REGISTRATION
 };
 
-pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = BINDING;
-
-pub(super) const VALIDATING_WEBHOOK_CONFIGURATION: Rules = WEBHOOK_CONFIGURATION;
-
-/// The rules for the names of the group: some names are reserved for configuration by files (`ValidateStaticSuffix`).
-const NAMED: Strategy = Strategy {
-    validate: |_, object, old, errors| {
-        if old.is_none() && meta::name(object).ends_with(STATIC) {
-            errors.invalid(Path::new("metadata.name"), meta::name(object), RESERVED);
-        }
+pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = Rules {
+    strategy: Strategy {
+        validate: |_, binding, old, errors| {
+            bindings::validating(binding, errors);
+            reserved(binding, old, errors);
+        },
+        ..BINDING.strategy
     },
+    ..BINDING
+};
+
+pub(super) const VALIDATING_WEBHOOK_CONFIGURATION: Rules = Rules {
+    strategy: Strategy {
+        validate: |context, configuration, old, errors| {
+            webhooks::configuration(context, "ValidatingWebhookConfiguration", configuration, old, errors);
+            reserved(configuration, old, errors);
+        },
+        ..WEBHOOK_CONFIGURATION.strategy
+    },
+    ..WEBHOOK_CONFIGURATION
+};
+
+/// Some names are reserved for configuration by files (`ValidateStaticSuffix`).
+fn reserved(object: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if old.is_none() && meta::name(object).ends_with(STATIC) {
+        errors.invalid(Path::new("metadata.name"), meta::name(object), RESERVED);
+    }
+}
+
+/// Warnings about such names (`WarningsForStaticSuffix`).
+const NAMED: Strategy = Strategy {
     warnings: |_, object, old| match old {
         Some(_) if meta::name(object).ends_with(STATIC) => vec![format!("metadata.name: {RESERVED}")],
         _ => Vec::new(),
@@ -66,7 +121,15 @@ const REGISTRATION: Rules = Rules { qualified_finalizers: false, owns_generation
 
 const WEBHOOK_CONFIGURATION: Rules = Rules {
     cells: &[("Webhooks", |configuration, _| items(configuration, "/webhooks").len().into())],
-    strategy: Strategy { default: |configuration| fill(configuration, WEBHOOKS), ..NAMED },
+    strategy: Strategy {
+        default: |configuration| fill(configuration, WEBHOOKS),
+        warnings: |context, configuration, old| {
+            let mut warnings = (NAMED.warnings)(context, configuration, old);
+            warnings.extend(webhooks::warnings(configuration));
+            warnings
+        },
+        ..NAMED
+    },
     ..REGISTRATION
 };
 
@@ -113,39 +176,4 @@ const MATCH_RESOURCES: &[(&str, super::defaults::Fill)] =
 
 fn default_policy(policy: &mut Value) {
     fill(child(policy, "spec"), POLICIES);
-}
-
-const PARAM_KIND: (&str, Cell) = ("ParamKind", |policy, _| match policy["spec"].get("paramKind") {
-    None => "<unset>".into(),
-    Some(kind) => format!("{}/{}", text(kind, "/apiVersion"), text(kind, "/kind")).into(),
-});
-
-/// The parameters of a binding: a name, in a namespace or any, or a selector.
-fn param_ref(binding: &Value) -> String {
-    let Some(parameters) = binding["spec"].get("paramRef") else { return "<unset>".into() };
-    match (text(parameters, "/namespace"), text(parameters, "/name"), parameters.get("selector")) {
-        (_, "", Some(selector)) => go_selector(selector),
-        (_, "", None) => "<unset>".into(),
-        ("", name, _) => format!("*/{name}"),
-        (namespace, name, _) => format!("{namespace}/{name}"),
-    }
-}
-
-/// A selector as Go prints the struct (`LabelSelector.String`).
-fn go_selector(selector: &Value) -> String {
-    let labels = selector["matchLabels"].as_object().into_iter().flatten();
-    let labels: String = labels.map(|(key, value)| format!("{key}: {},", value.as_str().unwrap_or_default())).collect();
-    let requirement = |requirement: &Value| {
-        let values: Vec<&str> = items(requirement, "/values").iter().filter_map(Value::as_str).collect();
-        format!(
-            "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{}],}},",
-            text(requirement, "/key"),
-            text(requirement, "/operator"),
-            values.join(" ")
-        )
-    };
-    let expressions: String = items(selector, "/matchExpressions").iter().map(requirement).collect();
-    format!(
-        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
 }

@@ -1,7 +1,14 @@
 //! Dynamic resource allocation: device classes, taint rules, claims, templates of claims, and slices.
 //!
-//! Follows `pkg/registry/resource/*/strategy.go`, `pkg/apis/resource/v1/defaults.go` and
+//! Follows `pkg/registry/resource/*/strategy.go`, `pkg/apis/resource/validation/validation.go`, `pkg/apis/resource/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
+
+mod capacity;
+mod claim_status;
+mod names;
+mod requests;
+mod selectors;
+mod slices;
 
 use super::columns::since;
 use super::context::Context;
@@ -10,10 +17,11 @@ use super::defaults::Fill::Text;
 use super::defaults::{Default, Disabled, drop_disabled, fill, fill_unless_zero, visit};
 use super::ids;
 use super::rules::{NameRule, Rules, Strategy};
+use super::types::conditions;
 use super::{child, default_to, items, text};
 use crate::clock::format_seconds;
 use crate::error::{Errors, FieldError, Path};
-use crate::object::meta;
+use crate::object::{meta, name};
 use crate::schema::quote;
 use crate::store::{Entry, Key};
 use jiff::Timestamp;
@@ -25,8 +33,26 @@ pub(super) const DEVICE_CLASS: Rules = Rules {
     name_rule: NameRule::PathSegment,
     owns_generation: true,
     delete_returns_object: true,
+    strategy: Strategy { validate: validate_class, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
+
+/// `validateDeviceClassSpec`. What has not changed may be longer than allowed, and need not compile.
+fn validate_class(context: &Context<'_>, class: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let at = |class| At::object(class, API_VERSION, "DeviceClass");
+    let (class, old) = (at(class), old.map(at));
+    let is_stored = |field| old.is_some_and(|old| old.field(field).equals(&class.field(field)));
+    selectors::selectors(class.field("spec.selectors"), is_stored("spec.selectors"), context.deadline, errors);
+    let configs = class.field("spec.config");
+    if names::is_bounded(configs, MAX_CLASS_CONFIGS, errors) {
+        for config in configs.items() {
+            selectors::configuration(config, is_stored("spec.config"), errors);
+        }
+    }
+}
+
+const API_VERSION: &str = "resource.k8s.io/v1";
+const MAX_CLASS_CONFIGS: usize = 32;
 
 pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
     owns_generation: true,
@@ -44,8 +70,10 @@ pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
     strategy: Strategy {
         default_times: |rule, now| date_taint(child(child(rule, "spec"), "taint"), now),
         prepare: prepare_taint_rule,
+        validate: validate_taint_rule,
         ..Strategy::NONE
     },
+    subresources: &[("status", Strategy { validate: validate_taint_rule_status, ..Strategy::STATUS })],
     ..Rules::ORDINARY
 };
 
@@ -55,7 +83,17 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
     plain_status: true,
     subresources: &[(
         "status",
-        Strategy { prepare: prepare_claim_status, validate: authorize_status_for_admin, ..Strategy::NONE },
+        Strategy {
+            prepare: prepare_claim_status,
+            validate: |context, claim, old, errors| {
+                authorize_status_for_admin(context, claim, old, errors);
+                if let Some(old) = old {
+                    let at = |claim| At::object(claim, API_VERSION, "ResourceClaim");
+                    claim_status::update(at(claim), at(old), errors);
+                }
+            },
+            ..Strategy::NONE
+        },
     )],
     cells: &[("State", |claim, _| state(claim).into())],
     strategy: Strategy {
@@ -65,8 +103,13 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
         },
         prepare: |_, claim, _| visit(claim, "spec", &mut |spec| drop_disabled(spec, CLAIM_DISABLED)),
         validate: |context, claim, old, errors| {
-            let at = At::object(claim, "resource.k8s.io/v1", "ResourceClaim");
+            let at = At::object(claim, API_VERSION, "ResourceClaim");
             authorize_for_admin(context, claim, at.field("spec.devices.requests"), old, errors);
+            let spec = at.field("spec");
+            match old.map(|old| At::object(old, API_VERSION, "ResourceClaim")) {
+                Some(old) => errors.covered("immutable", |errors| spec.immutable(&old.field("spec"), errors)),
+                None => requests::claim_spec(spec, context.deadline, errors),
+            }
         },
         ..Strategy::NONE
     },
@@ -78,10 +121,18 @@ pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
     strategy: Strategy {
         default: |template| visit(template, "spec/spec", &mut default_claim_spec),
         validate: |context, template, old, errors| {
-            let at = At::object(template, "resource.k8s.io/v1", "ResourceClaimTemplate");
+            let at = At::object(template, API_VERSION, "ResourceClaimTemplate");
             // Upstream names the path that they have in a claim.
             let requests = at.field("spec.spec.devices.requests").shown_at(Path::new("spec.devices.requests"));
             authorize_for_admin(context, template, requests, old, errors);
+            let spec = at.field("spec");
+            match old.map(|old| At::object(old, API_VERSION, "ResourceClaimTemplate")) {
+                Some(old) => spec.immutable(&old.field("spec"), errors),
+                None => {
+                    requests::template_metadata(spec.field("metadata"), errors);
+                    requests::claim_spec(spec.field("spec"), context.deadline, errors);
+                }
+            }
         },
         ..Strategy::NONE
     },
@@ -99,6 +150,11 @@ pub(super) const RESOURCE_SLICE: Rules = Rules {
     strategy: Strategy {
         default_times: |slice, now| visit(slice, "spec/devices/*/taints/*", &mut |taint| date_taint(taint, now)),
         prepare: |_, slice, _| visit(slice, "spec", &mut |spec| drop_disabled(spec, SLICE_DISABLED)),
+        validate: |_, slice, old, errors| {
+            let at = |slice| At::object(slice, API_VERSION, "ResourceSlice");
+            let (slice, old) = (at(slice), old.map(at));
+            slices::spec(slice.field("spec"), old.as_ref().map(|old| old.field("spec")), errors);
+        },
         warnings: |_, slice, _| {
             let driver = text(slice, "/spec/driver");
             let advice = || {
@@ -204,6 +260,32 @@ fn prepare_taint_rule(context: &Context<'_>, rule: &mut Value, old: Option<&Valu
     let (new, old) = (&mut rule["spec"]["taint"], &old["spec"]["taint"]);
     if new["effect"] != old["effect"] && new["timeAdded"] == old["timeAdded"] {
         new["timeAdded"] = format_seconds(context.now).into();
+    }
+}
+
+/// `validateDeviceTaintRuleSpec`.
+fn validate_taint_rule(_: &Context<'_>, rule: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let rule = At::object(rule, API_VERSION, "DeviceTaintRule");
+    let selector = rule.field("spec.deviceSelector");
+    for (field, check) in [("driver", names::driver as fn(At<'_, '_>, &mut Errors)), ("pool", names::pool)] {
+        if selector.field(field).is_set() {
+            check(selector.field(field), errors);
+        }
+    }
+    if selector.field("device").is_set() {
+        selector.field("device").follows(name::dns_label, errors);
+    }
+    requests::taint(rule.field("spec.taint"), old.map(|old| text(old, "/spec/taint/effect")), errors);
+}
+
+/// `ValidateDeviceTaintRuleStatusUpdate`.
+fn validate_taint_rule_status(_: &Context<'_>, rule: &Value, _: Option<&Value>, errors: &mut Errors) {
+    const MAX_CONDITIONS: usize = 8;
+    let rule = At::object(rule, API_VERSION, "DeviceTaintRule");
+    let list = rule.field("status.conditions");
+    conditions(list, errors);
+    if list.len() > MAX_CONDITIONS {
+        errors.push(FieldError::too_many(list.path(), list.len(), MAX_CONDITIONS));
     }
 }
 

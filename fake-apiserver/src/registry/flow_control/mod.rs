@@ -3,6 +3,10 @@
 //! Follows `pkg/registry/flowcontrol/*/strategy.go`, `pkg/apis/flowcontrol/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod flow_schemas;
+mod priority_levels;
+
+use super::cursor::At;
 use super::defaults::Fill::{Nonzero, Number};
 use super::defaults::{Default, fill, fill_unless_zero};
 use super::rules::{Rules, Strategy};
@@ -28,8 +32,10 @@ pub(super) const FLOW_SCHEMA: Rules = Rules {
     row_order: Some(|schema| number(schema, "/spec/matchingPrecedence").unwrap_or_default()),
     strategy: Strategy {
         default: |schema| fill_unless_zero(child(schema, "spec"), "matchingPrecedence", 1000.into()),
+        validate: flow_schemas::validate,
         ..Strategy::NONE
     },
+    subresources: &[("status", SCHEMA_STATUS)],
     ..Rules::ORDINARY
 };
 
@@ -43,8 +49,25 @@ pub(super) const PRIORITY_LEVEL_CONFIGURATION: Rules = Rules {
         ("HandSize", |level, _| of_limited(level, "/limitResponse/queuing/handSize")),
         ("QueueLengthLimit", |level, _| of_limited(level, "/limitResponse/queuing/queueLengthLimit")),
     ],
-    strategy: Strategy { default: |level| fill(level, LEVELS), ..Strategy::NONE },
+    strategy: Strategy { default: |level| fill(level, LEVELS), validate: priority_levels::validate, ..Strategy::NONE },
+    subresources: &[("status", LEVEL_STATUS)],
     ..Rules::ORDINARY
+};
+
+const SCHEMA_STATUS: Strategy = Strategy {
+    validate: |_, schema, _, errors| {
+        let schema = At::object(schema, "flowcontrol.apiserver.k8s.io/v1", "FlowSchema");
+        flow_schemas::conditions(schema.field("status.conditions"), errors);
+    },
+    ..Strategy::STATUS
+};
+
+const LEVEL_STATUS: Strategy = Strategy {
+    validate: |_, level, _, errors| {
+        let level = At::object(level, "flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration");
+        flow_schemas::conditions(level.field("status.conditions"), errors);
+    },
+    ..Strategy::STATUS
 };
 
 const LEVELS: &[Default] = &[

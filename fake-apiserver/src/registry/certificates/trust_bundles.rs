@@ -1,0 +1,70 @@
+//! Validation of trust bundles.
+//!
+//! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1).
+
+use super::bundle_name;
+use crate::error::{Errors, FieldError, Path};
+use crate::object::meta;
+use crate::registry::context::Context;
+use crate::registry::cursor::At;
+use crate::registry::text;
+use crate::registry::types::signer_name;
+use crate::x509::{Certificate, pem};
+use std::collections::BTreeMap;
+use tree::Value;
+
+/// `MaxTrustBundleSize`, in bytes.
+const MAX_BUNDLE: usize = 1 << 20;
+const OMITTED: &str = "<value omitted>";
+
+/// `ValidateClusterTrustBundle` and `ValidateClusterTrustBundleUpdate`, without the metadata.
+pub(super) fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let at = |bundle| At::object(bundle, "certificates.k8s.io/v1", "ClusterTrustBundle");
+    if old.is_some() {
+        let own = meta::name(new);
+        errors.invalid_each(Path::new("metadata.name"), own, bundle_name(text(new, "/spec/signerName"), own));
+    }
+    let (new, old) = (at(new), old.map(at));
+    let (signer, bundle) = (new.field("spec.signerName"), new.field("spec.trustBundle"));
+    if !signer.is_empty() {
+        signer_name(signer, errors);
+    }
+    if old.is_none_or(|old| old.field("spec.trustBundle").text() != bundle.text()) {
+        trust_bundle(bundle, errors);
+    }
+    if let Some(old) = old {
+        errors.covered("immutable", |errors| signer.immutable(&old.field("spec.signerName"), errors));
+    }
+}
+
+/// `validateTrustBundle`.
+fn trust_bundle(at: At<'_, '_>, errors: &mut Errors) {
+    if at.text().len() > MAX_BUNDLE {
+        return errors.push(FieldError::too_long(at.path(), MAX_BUNDLE));
+    }
+    let before = errors.len();
+    let mut anchors: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
+    for (index, block) in pem::blocks(at.text()).enumerate() {
+        let certificate = Certificate::parse(&block.content);
+        let objection = match certificate {
+            _ if block.label != "CERTIFICATE" => format!("has bad block type: {}", block.label),
+            _ if block.has_headers => "has PEM block headers".into(),
+            None => "does not parse as X.509".into(),
+            Some(certificate) if certificate.is_authority != Some(true) => "does not have the CA bit set".into(),
+            Some(_) => {
+                anchors.entry(block.content).or_default().push(index.to_string());
+                continue;
+            }
+        };
+        at.invalid_value(OMITTED, format!("entry {index} {objection}"), errors);
+    }
+    if errors.len() > before {
+        return;
+    }
+    if anchors.is_empty() {
+        at.invalid_value(OMITTED, "at least one trust anchor must be provided", errors);
+    }
+    for indices in anchors.values().filter(|indices| indices.len() > 1) {
+        at.invalid_value(OMITTED, format!("duplicate trust anchor (indices [{}])", indices.join(" ")), errors);
+    }
+}
