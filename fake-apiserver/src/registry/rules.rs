@@ -36,6 +36,8 @@ pub struct Rules {
     pub delete_warning: Option<&'static str>,
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
+    /// A create stores the status without its defaults, with which it is read, so that the first update always changes it.
+    pub bare_status: bool,
     /// A create keeps the status that was sent.
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
@@ -203,6 +205,7 @@ impl Rules {
         orphans_dependents: false,
         delete_warning: None,
         closes: None,
+        bare_status: false,
         keeps_status: false,
         status_keeps_metadata: false,
         resets: &[],

@@ -6,6 +6,7 @@
 
 mod validate;
 
+use super::defaults::{Disabled, drop_disabled};
 use super::rules::{Cell, Rules, Strategy};
 use super::text;
 use super::types::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
@@ -18,11 +19,12 @@ const SPEC: Path<'static> = Path::new("spec");
 
 pub(super) const RULES: Rules = Rules {
     delete_returns_object: true,
+    bare_status: true,
     subresources: &[(
         "status",
         Strategy {
             default: default_persistent_volume_claim,
-            prepare: |_, new, _| drop_health(new),
+            prepare: |_, new, _| drop_disabled(new, DISABLED),
             validate: validate::status,
             ..Strategy::NONE
         },
@@ -47,10 +49,8 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// Drops the health of the volume, which needs a feature that is off (`DropDisabledFieldsFromStatus`).
-fn drop_health(claim: &mut Value) {
-    claim.get_mut("status").and_then(Value::as_object_mut).map(|status| status.remove("healthStatus"));
-}
+/// The health of the volume, which needs a feature that is off (`DropDisabledFieldsFromStatus`).
+const DISABLED: &[Disabled] = &[("status", &["healthStatus"])];
 
 /// The sources of data that a new claim may have: those of other namespaces and of kinds that are not known need a feature that is
 /// off (`DropDisabledFields`, `EnforceDataSourceBackwardsCompatibility`). Then each field for them fills the other

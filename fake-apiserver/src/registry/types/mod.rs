@@ -13,6 +13,7 @@ mod env_var;
 mod ephemeral_container;
 mod file;
 mod holder;
+mod load_balancer;
 mod node_label;
 mod object_meta;
 mod persistent_volume_claim;
@@ -39,6 +40,7 @@ pub(super) use container_port::{port_name, port_number};
 pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use dns::ip;
 pub(super) use holder::Holder;
+pub(super) use load_balancer::{load_balancer_address, load_balancer_hostname, load_balancer_warnings};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
 pub(super) use object_meta::labels;
 pub(super) use persistent_volume_claim::{

@@ -33,7 +33,7 @@ const SOURCES: [(&str, &[&str], Rule); 22] = [
     ("portworxVolume", &["volumeID"], |_, _| {}),
     ("azureDisk", &["diskName", "diskURI"], azure_disk),
     ("scaleIO", &["gateway", "system", "volumeName"], |_, _| {}),
-    ("local", &["path"], |local, errors| no_backsteps(local.field("path"), errors)),
+    ("local", &["path"], |source, errors| no_backsteps(source.field("path"), errors)),
     ("storageos", &["volumeName"], storage_os),
     ("csi", &[], csi),
 ];
@@ -47,8 +47,8 @@ pub(in crate::registry) fn persistent_volume_sources() -> impl Iterator<Item = &
     SOURCES.iter().map(|(field, ..)| *field)
 }
 
-/// Rules for the sources in the spec of a volume of that name; only the first counts.
-pub(super) fn persistent_volume_source(spec: At<'_, '_>, volume: &str, errors: &mut Errors) {
+/// Rules for the sources in the spec of a volume of that name; only the first counts. A local one needs an affinity to nodes.
+pub(super) fn persistent_volume_source(spec: At<'_, '_>, volume: &str, has_affinity: bool, errors: &mut Errors) {
     let present = SOURCES.iter().filter(|(field, ..)| spec.field(field).is_set());
     let present: Vec<_> = present.collect();
     for (index, (field, required, rule)) in present.iter().enumerate() {
@@ -63,8 +63,12 @@ pub(super) fn persistent_volume_source(spec: At<'_, '_>, volume: &str, errors: &
         let source = spec.field(field).shown_at(at.child(shown));
         required.iter().for_each(|field| source.field(field).set(errors));
         rule(source, errors);
-        if *field == "iscsi" {
-            initiator(source, volume, errors);
+        match *field {
+            "iscsi" => initiator(source, volume, errors),
+            "local" if !has_affinity => {
+                spec.field("nodeAffinity").required("Local volume requires node affinity", errors);
+            }
+            _ => {}
         }
     }
     if present.is_empty() {
@@ -176,11 +180,8 @@ fn initiator(source: At<'_, '_>, volume: &str, errors: &mut Errors) {
         portal.shown_at(at.child("targetportal")).invalid(detail, errors);
     }
     let initiator = initiator.shown_at(at.child("initiatorname"));
-    let known = ["iqn", "eui", "naa"].iter().any(|prefix| initiator.text().starts_with(prefix));
-    match known {
-        false => initiator.invalid("must be valid format starting with iqn, eui, or naa", errors),
-        true if !is_initiator(initiator.text()) => initiator.invalid("must be valid format", errors),
-        true => {}
+    if !is_initiator(initiator.text()) {
+        initiator.invalid("must be valid format", errors);
     }
 }
 

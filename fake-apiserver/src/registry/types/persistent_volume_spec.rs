@@ -34,10 +34,7 @@ pub(in crate::registry) fn persistent_volume_spec(
     if affinity.is_set() {
         node_affinity(affinity, old, errors);
     }
-    persistent_volume_source(spec, volume, errors);
-    if spec.field("local").is_set() && !affinity.is_set() {
-        affinity.required("Local volume requires node affinity", errors);
-    }
+    persistent_volume_source(spec, volume, affinity.is_set(), errors);
     no_recycled_root(spec, errors);
     spec.field("storageClassName").optional(name::dns_subdomain, errors);
     let mode = spec.field("volumeMode");
@@ -84,10 +81,7 @@ pub(in crate::registry) fn inline_persistent_volume_spec(spec: At<'_, '_>, error
     if affinity.is_set() {
         affinity.forbidden(format!("may not be specified {INLINE}"), errors);
     }
-    persistent_volume_source(spec, "", errors);
-    if spec.field("local").is_set() {
-        affinity.required("Local volume requires node affinity", errors);
-    }
+    persistent_volume_source(spec, "", false, errors);
     no_recycled_root(spec, errors);
     absent("storageClassName", errors);
     let mode = spec.field("volumeMode");
