@@ -5,7 +5,6 @@
 
 pub mod custom;
 pub mod deadline;
-pub mod diff;
 pub mod error;
 pub mod json;
 pub mod managed;

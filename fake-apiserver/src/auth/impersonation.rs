@@ -19,10 +19,10 @@
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
-use crate::error::{ApiError, ApiResult, FieldError, aggregate};
+use crate::error::{ApiError, ApiResult, Errors, FieldError, Path, aggregate};
 use crate::memo::Memo;
+use crate::object::domain_path::domain_prefixed_path;
 use crate::object::name::dns_subdomain;
-use crate::object::validate::invalid_each;
 use crate::schema::quote;
 use crate::user::{self, NODE_NAME_KEY, NODES_GROUP};
 use http::HeaderMap;
@@ -295,7 +295,7 @@ fn objection_to_extra(key: &str, values: &[String]) -> Option<String> {
     if key.is_empty() {
         return Some("impersonating the empty string key in extra is not allowed".into());
     }
-    let errors = domain_prefixed_path("extra.key", key);
+    let errors = Errors::of(|errors| domain_prefixed_path(Path::new("extra.key"), key, errors));
     if !errors.is_empty() {
         let errors = aggregate(errors.iter().map(FieldError::to_string));
         return Some(format!("impersonating an invalid key in extra is not allowed: {errors}"));
@@ -305,21 +305,6 @@ fn objection_to_extra(key: &str, values: &[String]) -> Option<String> {
     }
     let blank = values.iter().any(String::is_empty);
     blank.then(|| "impersonating the empty string value in extra is not allowed".into())
-}
-
-/// `IsDomainPrefixedPath`, for text that is not empty.
-fn domain_prefixed_path(field: &str, text: &str) -> Vec<FieldError> {
-    let parts = text.split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty());
-    let Some((host, path)) = parts else {
-        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        return vec![FieldError::invalid(field, &text.into(), detail)];
-    };
-    let mut errors: Vec<_> = invalid_each(field, host, dns_subdomain(host)).collect();
-    if !path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte)) {
-        let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-        errors.push(FieldError::invalid(field, &path.into(), detail));
-    }
-    errors
 }
 
 /// The user as Go's `%#v` prints it.

@@ -27,6 +27,6 @@ pub(crate) fn draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
     let metadata = Metadata::of(object);
     let labels = metadata.texts("labels").iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(resource.id, metadata.text("namespace"), metadata.text("name"));
-    let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0 };
+    let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0, lacks_defaults: false };
     Ok(Draft { key, json: encoded.json, slot, body, meta })
 }

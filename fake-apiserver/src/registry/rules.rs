@@ -38,6 +38,8 @@ pub struct Rules {
     pub ignores_propagation: bool,
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
+    /// A create stores the status without its defaults, with which it is read, so that the first update always changes it.
+    pub bare_status: bool,
     /// A create keeps the status that was sent.
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
@@ -213,6 +215,7 @@ impl Rules {
         ignores_propagation: false,
         delete_warning: None,
         closes: None,
+        bare_status: false,
         keeps_status: false,
         status_keeps_metadata: false,
         plain_status: false,

@@ -85,6 +85,11 @@ impl Cidr {
         }
     }
 
+    /// Whether it is a part of another range.
+    pub fn is_within(self, other: Cidr) -> bool {
+        self != other && self.bits >= other.bits && other.contains(self.base)
+    }
+
     /// The number of bits that may differ.
     pub fn host_bits(self) -> u8 {
         if self.is_ipv6() { 128 - self.bits } else { 32 - self.bits }
@@ -174,6 +179,18 @@ pub fn cidr(at: Path<'_>, text: &str, old: &[&str], errors: &mut Errors) {
             errors.invalid(at, text, "must not have bits set beyond the prefix length");
         }
         Some(_) => {}
+    }
+}
+
+/// Finds the errors in a CIDR, which has to be written in one form (`IsValidCIDR`).
+pub fn canonical_cidr(at: Path<'_>, text: &str, errors: &mut Errors) {
+    let before = errors.len();
+    cidr(at, text, &[], errors);
+    if errors.len() > before {
+        return;
+    }
+    if let Some(shown) = Cidr::parse(text).map(|(_, range)| range.to_string()).filter(|shown| shown != text) {
+        errors.invalid(at, text, format!("must be in canonical form ({shown:?})"));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The common parts of all objects: metadata, names, selectors and patches, over untyped trees.
 
+pub mod difference;
+pub mod domain_path;
 pub mod generation;
 pub mod ip;
 pub mod meta;

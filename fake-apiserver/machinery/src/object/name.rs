@@ -23,6 +23,9 @@ const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of low
 const CASELESS_SUBDOMAIN_TEXT: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must \
     start and end with an alphanumeric character (e.g. 'Example.com', \
     regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const WILDCARD_TEXT: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must \
+    consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', \
+    regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const C_IDENTIFIER_TEXT: &str = "a valid C identifier must start with alphabetic character or '_', followed by a string of \
     alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', \
     regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
@@ -136,6 +139,18 @@ fn subdomain(text: &str, unit: &str) -> Vec<String> {
     }
     if !is_subdomain(text) {
         objections.push(SUBDOMAIN_TEXT.into());
+    }
+    objections
+}
+
+/// `IsWildcardDNS1123Subdomain`: a subdomain below any name.
+pub fn wildcard_dns_subdomain(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, "characters"));
+    }
+    if !text.strip_prefix("*.").is_some_and(is_subdomain) {
+        objections.push(WILDCARD_TEXT.into());
     }
     objections
 }

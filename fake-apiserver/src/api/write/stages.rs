@@ -216,7 +216,7 @@ impl<'w> Write<'w, '_> {
         let Some(Current { entry, object }) = self.current else { return false };
         let is_stored_so = !self.request.version.is_custom()
             && entry.json().starts_with(self.request.resource.storage().head.as_bytes());
-        new == object && is_stored_so && !self.ends_deletion(new)
+        new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
     /// `ShouldDeleteDuringUpdate`: nothing keeps a deleted object any more.

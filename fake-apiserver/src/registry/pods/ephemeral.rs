@@ -6,6 +6,7 @@
 use super::update::container_type;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
+use crate::object::difference::difference;
 use crate::object::generation::equal_as;
 use crate::object::meta;
 use crate::registry::{carry_over, child, is_mirror_pod, items, text};
@@ -39,7 +40,8 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
         let change = match now.get(name) {
             None => "removed\n".to_string(),
             Some(other) if !equal_as(ty, Some(other), Some(container)) => {
-                format!("changed\n{}", ty.map(|ty| ty.diff(container, other)).unwrap_or_default())
+                let shown = |container| ty.map(|ty| ty.printed(container)).unwrap_or_default();
+                format!("changed\n{}", difference(&shown(container), &shown(other)))
             }
             Some(_) => continue,
         };

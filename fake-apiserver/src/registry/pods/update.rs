@@ -6,6 +6,7 @@
 use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
+use crate::object::difference::difference;
 use crate::object::generation::{equal_as, of_field};
 use crate::object::validate::immutable;
 use crate::object::{meta, name};
@@ -76,7 +77,8 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
         gated::fewer_nodes(errors, &mut rest, old);
     }
     if !equal_as(Some(spec_type()), Some(&rest), Some(old)) {
-        let diff = spec_type().diff(old, &rest);
+        let [old, rest] = [old, &rest].map(|spec| spec_type().printed(spec));
+        let diff = difference(&old, &rest);
         let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
         errors.forbidden(SPEC, detail);
     }

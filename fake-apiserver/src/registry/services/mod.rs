@@ -12,6 +12,7 @@ mod validation;
 mod warnings;
 
 use super::rules::{Allocator, NameRule, Rules, Strategy};
+use super::types::load_balancer_warnings;
 use super::{child, text};
 use spec::is_externally_accessible;
 use tree::{Map, Value};
@@ -34,7 +35,7 @@ pub(super) const RULES: Rules = Rules {
             Strategy {
                 default: defaults::default,
                 validate: status::validate,
-                warnings: status::warnings,
+                warnings: |_, new, _| load_balancer_warnings(new),
                 ..Strategy::NONE
             },
         ),

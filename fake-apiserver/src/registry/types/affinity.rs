@@ -30,7 +30,7 @@ pub(super) fn affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
 
 fn node_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
     if let Some(selector) = affinity.get(REQUIRED) {
-        node_selector(at.child(REQUIRED), selector, errors);
+        node_selector(at.child(REQUIRED), selector, true, errors);
     }
     let at = at.child(PREFERRED);
     for (index, term) in terms(affinity, PREFERRED) {
@@ -40,15 +40,15 @@ fn node_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
     }
 }
 
-/// `ValidateNodeSelector`.
-pub(in crate::registry) fn node_selector(at: Path<'_>, selector: &Value, errors: &mut Errors) {
+/// `ValidateNodeSelector`. Values need not be valid for labels unless it is `strict`.
+pub(in crate::registry) fn node_selector(at: Path<'_>, selector: &Value, strict: bool, errors: &mut Errors) {
     let at = at.child("nodeSelectorTerms");
     let terms = items(selector, "/nodeSelectorTerms");
     if terms.is_empty() {
         errors.required(at, "must have at least one node selector term");
     }
     for (index, term) in terms.iter().enumerate() {
-        node_selector_term(at.index(index), term, true, errors);
+        node_selector_term(at.index(index), term, strict, errors);
     }
 }
 

@@ -79,7 +79,8 @@ pub(in crate::registry) fn port_name(text: &str) -> Vec<String> {
     let rules = [
         (text.len() > 15, "must be no more than 15 characters"),
         (
-            !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            text.is_empty()
+                || !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
             "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
         ),
         (!text.bytes().any(|byte| byte.is_ascii_lowercase()), "must contain at least one letter (a-z)"),

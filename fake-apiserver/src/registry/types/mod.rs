@@ -2,11 +2,13 @@
 //!
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 
+mod access_modes;
 mod affinity;
 mod condition;
 mod container;
 mod container_port;
 mod container_warnings;
+mod csi_driver_name;
 mod dns;
 mod env_var;
 mod ephemeral_container;
@@ -14,10 +16,13 @@ mod field_selector;
 mod file;
 mod holder;
 mod image;
+mod load_balancer;
 mod node_label;
 mod object_meta;
 mod operating_system;
 mod persistent_volume_claim;
+mod persistent_volume_source;
+mod persistent_volume_spec;
 mod pod_annotations;
 mod pod_resource_claim;
 mod pod_spec;
@@ -43,11 +48,17 @@ pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
 pub(super) use container_warnings::{APP_ARMOR, app_armor_profile};
+pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use dns::ip;
 pub(super) use holder::Holder;
+pub(super) use load_balancer::{load_balancer_address, load_balancer_hostname, load_balancer_warnings};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
 pub(super) use object_meta::{annotations, labels};
-pub(super) use persistent_volume_claim::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
+pub(super) use persistent_volume_claim::{
+    default_persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_spec_warnings,
+};
+pub(super) use persistent_volume_source::persistent_volume_sources;
+pub(super) use persistent_volume_spec::{basic_resource, inline_persistent_volume_spec, persistent_volume_spec};
 pub(super) use pod_annotations::pod_annotations;
 pub(super) use pod_spec::{active_deadline_seconds, pod_spec};
 pub(super) use pod_spec_defaults::{default_pod_spec, default_volume_source};
@@ -56,7 +67,7 @@ pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
 pub(crate) use resource_requirements::amount;
-pub(super) use resource_requirements::{container_resource_name, resource_requirements};
+pub(super) use resource_requirements::{container_resource_name, is_native_resource, resource_requirements};
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(super) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

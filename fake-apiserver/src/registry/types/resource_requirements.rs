@@ -44,19 +44,19 @@ pub(crate) fn amount(text: &str) -> i128 {
 }
 
 /// Kubernetes' own resources (`IsNativeResource`).
-fn is_native(resource: &str) -> bool {
+pub(in crate::registry) fn is_native_resource(resource: &str) -> bool {
     !resource.contains('/') || resource.contains("kubernetes.io/")
 }
 
 /// Resources of others (`example.com/gpu`), which are whole (`IsExtendedResourceName`).
 fn is_extended(resource: &str) -> bool {
     let for_quota = format!("{QUOTA}{resource}");
-    !is_native(resource) && !resource.starts_with(QUOTA) && name::label_key(&for_quota).is_empty()
+    !is_native_resource(resource) && !resource.starts_with(QUOTA) && name::label_key(&for_quota).is_empty()
 }
 
 /// Resources that may be overcommitted (`IsOvercommitAllowed`).
 fn is_shared(resource: &str) -> bool {
-    is_native(resource) && !resource.starts_with(HUGE_PAGES)
+    is_native_resource(resource) && !resource.starts_with(HUGE_PAGES)
 }
 
 /// Rule for an amount of huge pages: they are whole (`validateResourceQuantityHugePageValue`).
@@ -108,7 +108,7 @@ pub(in crate::registry) fn container_resource_name(at: Path<'_>, resource: &str,
     let is_named = bad.is_empty();
     errors.invalid_each(at, resource, bad);
     if resource.contains('/') {
-        if !is_native(resource) && !is_extended(resource) {
+        if !is_native_resource(resource) && !is_extended(resource) {
             errors.invalid(at, resource, "doesn't follow extended resource name standard");
         }
         return;

@@ -7,4 +7,7 @@ mod structured;
 
 pub use field::{FieldSelector, SelectableField, exact_fields};
 pub use label::LabelSelector;
-pub use structured::{validate as validate_structured, validate_but_values as validate_structured_but_values};
+pub use structured::{
+    validate as validate_structured, validate_but_values as validate_structured_but_values,
+    validate_update as validate_structured_update,
+};

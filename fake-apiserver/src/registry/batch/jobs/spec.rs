@@ -6,6 +6,7 @@
 use super::common::{NAME_LABELS, UID_LABELS, has_condition};
 use super::policies;
 use crate::error::{Errors, FieldError};
+use crate::object::domain_path::domain_prefixed_path;
 use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};
 use crate::registry::context::Context;
@@ -179,25 +180,12 @@ fn indexed(spec: At<'_, '_>, errors: &mut Errors) {
     }
 }
 
-/// The rules for the controller of a job (`IsDomainPrefixedPath`).
+/// The rules for the controller of a job.
 fn manager(manager: At<'_, '_>, errors: &mut Errors) {
-    if !manager.is_set() {
-        return;
+    if manager.is_set() {
+        domain_prefixed_path(manager.path(), manager.text(), errors);
     }
-    let text = manager.text();
-    match text.split_once('/') {
-        _ if text.is_empty() => manager.required("", errors),
-        Some((domain, path)) if !domain.is_empty() && !path.is_empty() => {
-            errors.invalid_each(manager.path(), domain, name::dns_subdomain(domain));
-            let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(letter);
-            if !path.chars().all(is_allowed) {
-                let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-                manager.invalid_value(path, detail, errors);
-            }
-        }
-        _ => manager.invalid("must be a domain-prefixed path (such as \"acme.io/foo\")", errors),
-    }
-    if text.len() > LONGEST_MANAGER {
+    if manager.text().len() > LONGEST_MANAGER {
         errors.push(FieldError::too_long(manager.path(), LONGEST_MANAGER));
     }
 }

@@ -4,6 +4,9 @@
 //! `SetDefaults_PersistentVolumeClaim` of `pkg/apis/core/v1/defaults.go` and `printPersistentVolumeClaim` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod validate;
+
+use super::defaults::{Disabled, drop_disabled};
 use super::rules::{Cell, Rules, Strategy};
 use super::text;
 use super::types::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
@@ -16,10 +19,21 @@ const SPEC: Path<'static> = Path::new("spec");
 
 pub(super) const RULES: Rules = Rules {
     delete_returns_object: true,
+    bare_status: true,
+    subresources: &[(
+        "status",
+        Strategy {
+            default: default_persistent_volume_claim,
+            prepare: |_, new, _| drop_disabled(new, DISABLED),
+            validate: validate::status,
+            ..Strategy::NONE
+        },
+    )],
     cells: CELLS,
     strategy: Strategy {
         default: default_persistent_volume_claim,
         prepare: |_, new, old| prepare_data_source(new, old),
+        validate: validate::validate,
         warnings: |_, claim, _| {
             let annotation = meta::annotations(claim).get(CLASS_ANNOTATION).map(|_| {
                 let at = Path::new("metadata.annotations");
@@ -34,6 +48,9 @@ pub(super) const RULES: Rules = Rules {
     },
     ..Rules::ORDINARY
 };
+
+/// The health of the volume, which needs a feature that is off (`DropDisabledFieldsFromStatus`).
+const DISABLED: &[Disabled] = &[("status", &["healthStatus"])];
 
 /// The sources of data that a new claim may have: those of other namespaces and of kinds that are not known need a feature that is
 /// off (`DropDisabledFields`, `EnforceDataSourceBackwardsCompatibility`). Then each field for them fills the other
