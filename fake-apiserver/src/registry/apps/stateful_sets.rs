@@ -4,7 +4,6 @@
 //! `Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec` of `pkg/apis/apps/v1/conversion.go` and `printStatefulSet` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::amounts::{amount, at_most_all, positive_or_percent};
 use super::{CONTAINERS, IMAGES, SPEC, always_running, collisions_grow, default_replicas, number_or_zero};
 use crate::error::Errors;
 use crate::object::meta;
@@ -14,8 +13,8 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{NameRule, Rules, Strategy};
 use crate::registry::types::{
-    default_persistent_volume_claim, default_pod_template_spec, persistent_volume_claim_spec_warnings,
-    pod_template_spec, pod_warnings, visit,
+    at_most_all, default_persistent_volume_claim, default_pod_template_spec, int_or_percent,
+    persistent_volume_claim_spec_warnings, pod_template_spec, pod_warnings, positive_or_percent, visit,
 };
 use crate::registry::{child, default_to, items, number, text};
 use tree::{Value, json};
@@ -154,7 +153,7 @@ fn update_strategy(strategy: At<'_, '_>, errors: &mut Errors) {
             let unavailable = update.field("maxUnavailable");
             if unavailable.is_set() {
                 positive_or_percent(unavailable, errors);
-                if amount(unavailable.value()) == 0 {
+                if int_or_percent(unavailable.value()) == 0 {
                     unavailable.invalid("cannot be 0", errors);
                 }
                 at_most_all(unavailable, errors);

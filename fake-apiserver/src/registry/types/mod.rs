@@ -3,14 +3,17 @@
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 
 mod affinity;
+mod condition;
 mod container;
 mod container_port;
 mod container_warnings;
 mod dns;
+mod endpoint_address;
 mod env_var;
 mod ephemeral_container;
 mod file;
 mod holder;
+mod int_or_string;
 mod node_label;
 mod object_meta;
 mod persistent_volume_claim;
@@ -21,6 +24,7 @@ mod pod_warnings;
 mod probe;
 mod projected_volume;
 mod resource_list;
+mod resource_name;
 mod resource_requirements;
 mod security_context;
 mod toleration;
@@ -30,10 +34,13 @@ mod volume_mount;
 mod volume_warnings;
 
 pub(super) use super::defaults::visit;
+pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
 pub(super) use dns::ip;
+pub(super) use endpoint_address::endpoint_ip;
 pub(super) use holder::Holder;
+pub(super) use int_or_string::{at_most_all, int_or_percent, positive_or_percent};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
 pub(super) use object_meta::labels;
 pub(super) use persistent_volume_claim::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
@@ -43,6 +50,9 @@ pub(super) use pod_template_spec::{default_pod_template_spec, pod_template_spec}
 pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
-pub(crate) use resource_requirements::amount;
-pub(super) use resource_requirements::{container_resource_name, resource_requirements};
+pub(super) use resource_name::{
+    container_resource_name, is_shared_resource, is_standard_for_quota, quota_resource_name, resource_name,
+    resource_value,
+};
+pub(super) use resource_requirements::resource_requirements;
 pub(super) use toleration::tolerations;

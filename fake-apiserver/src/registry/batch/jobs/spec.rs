@@ -95,8 +95,8 @@ fn selector(spec: At<'_, '_>, errors: &mut Errors) {
     }
 }
 
-/// `validateJobSpec`.
-fn spec(spec: At<'_, '_>, errors: &mut Errors) {
+/// Rules for the spec of a job or of a template of jobs (`validateJobSpec`).
+pub(in crate::registry::batch) fn spec(spec: At<'_, '_>, errors: &mut Errors) {
     const COUNTS: [&str; 7] = [
         "parallelism",
         "completions",
