@@ -25,6 +25,7 @@
 //! [`At::invalid_value`]; one that reports another path than the value's uses [`At::shown_at`].
 
 use crate::error::{Errors, FieldError, Path};
+use crate::object::difference::difference;
 use crate::object::generation;
 use crate::object::validate::IMMUTABLE;
 use crate::schema::{Nature, TypeRef, lookup};
@@ -179,6 +180,11 @@ impl<'p, 'v> At<'p, 'v> {
             None => crate::schema::encode_any(self.value),
         }
     }
+
+    /// The fields of a struct that is embedded in its type, as findings show them.
+    pub(in crate::registry) fn printed_embedded(&self, embedded: &str) -> String {
+        self.ty.map(|ty| ty.printed_embedded(self.value, embedded)).unwrap_or_default()
+    }
 }
 
 /// Findings about the value.
@@ -290,6 +296,11 @@ impl<'v> At<'_, 'v> {
         if !self.equals(old) {
             self.invalid(IMMUTABLE, errors);
         }
+    }
+
+    /// The difference from an `old` value in a message (`diff.Diff`).
+    pub(in crate::registry) fn difference_from(&self, old: &At<'_, '_>) -> String {
+        difference(&old.printed(), &self.printed())
     }
 
     /// Whether another value is the same to Go (`apiequality.Semantic.DeepEqual`).

@@ -10,7 +10,7 @@ use super::rules::{NameRule, Rules, Strategy};
 use super::types::{at_most_all, conditions, positive_or_percent};
 use crate::error::Errors;
 use crate::object::generation::equal;
-use crate::object::selector::validate_structured;
+use crate::object::selector::validate_structured_update;
 use tree::{Value, json};
 
 pub(super) const RULES: Rules = Rules {
@@ -32,7 +32,7 @@ fn at(budget: &Value) -> At<'static, '_> {
 }
 
 /// `ValidatePodDisruptionBudgetSpec`.
-fn validate(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &mut Errors) {
+fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let budget = at(new);
     let spec = budget.field("spec");
     let amounts = [spec.field("minAvailable"), spec.field("maxUnavailable")];
@@ -44,7 +44,8 @@ fn validate(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &mut Errors
         at_most_all(amount, errors);
     }
     let (selector, policy) = (spec.field("selector"), spec.field("unhealthyPodEvictionPolicy"));
-    validate_structured(selector.path(), selector.value(), errors);
+    let old = old.map(|old| &old["spec"]["selector"]);
+    validate_structured_update(selector.path(), selector.value(), old, errors);
     if policy.is_set() {
         policy.supported(&["AlwaysAllow", "IfHealthyBudget"], errors);
     }

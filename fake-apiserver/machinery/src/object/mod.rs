@@ -1,5 +1,6 @@
 //! The common parts of all objects: metadata, names, selectors and patches, over untyped trees.
 
+pub mod difference;
 pub mod generation;
 pub mod ip;
 pub mod meta;

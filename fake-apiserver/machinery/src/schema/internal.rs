@@ -23,6 +23,14 @@ impl TypeRef<'_> {
             _ => internal(self, value),
         }
     }
+
+    /// The fields of a struct that is embedded in the type, as JSON of the internal type.
+    pub fn printed_embedded(self, value: &Value, embedded: &str) -> String {
+        let Shape::Struct(content) = self.target().shape() else { return String::new() };
+        let is_own = |field: &&Field| field.context.split_once('.').is_some_and(|(first, _)| first == embedded);
+        let fields = content.fields.iter().filter(is_own);
+        joined('{', fields.map(|field| member(self.of(field), &field.go_name, &value[field.name()])), '}')
+    }
 }
 
 /// The internal structs whose fields are not those of the versioned ones, by the names of these.

@@ -6,7 +6,7 @@
 
 use super::{CONTAINERS, IMAGES, SELECTOR, SPEC, always_running, collisions_grow, immutable_selector, number_or_zero};
 use crate::error::Errors;
-use crate::object::selector::{LabelSelector, validate_structured};
+use crate::object::selector::{LabelSelector, validate_structured_update};
 use crate::object::{generation, meta};
 use crate::registry::columns::text_map;
 use crate::registry::context::Context;
@@ -47,7 +47,7 @@ const STRATEGY: Strategy = Strategy {
     default,
     validate: |_, new, old, errors| {
         immutable_selector(at(new), old.map(at), errors);
-        spec(at(new).field("spec"), errors);
+        spec(at(new).field("spec"), old, errors);
     },
     prepare: |_, new, old| {
         let generation = match old {
@@ -67,10 +67,11 @@ const STRATEGY: Strategy = Strategy {
 };
 
 /// `ValidateDaemonSetSpec`.
-fn spec(spec: At<'_, '_>, errors: &mut Errors) {
+fn spec(spec: At<'_, '_>, old: Option<&Value>, errors: &mut Errors) {
     let (selector, template) = (spec.field("selector"), spec.field("template"));
     if selector.is_set() {
-        validate_structured(selector.path(), selector.value(), errors);
+        let old = old.map(|old| &old["spec"]["selector"]);
+        validate_structured_update(selector.path(), selector.value(), old, errors);
     }
     let labels = template.field("metadata.labels");
     let matches = match selector.is_set().then(|| LabelSelector::structured(selector.value())) {

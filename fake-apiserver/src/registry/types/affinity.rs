@@ -30,21 +30,25 @@ pub(super) fn affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
 
 fn node_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
     if let Some(selector) = affinity.get(REQUIRED) {
-        let at = at.child(REQUIRED);
-        let at = at.child("nodeSelectorTerms");
-        let terms = items(selector, "/nodeSelectorTerms");
-        if terms.is_empty() {
-            errors.required(at, "must have at least one node selector term");
-        }
-        for (index, term) in terms.iter().enumerate() {
-            node_selector_term(at.index(index), term, true, errors);
-        }
+        node_selector(at.child(REQUIRED), selector, true, errors);
     }
     let at = at.child(PREFERRED);
     for (index, term) in terms(affinity, PREFERRED) {
         let at = at.index(index);
         weight(at, term, errors);
         node_selector_term(at.child("preference"), &term["preference"], false, errors);
+    }
+}
+
+/// `ValidateNodeSelector`. Values need not be valid for labels unless it is `strict`.
+pub(in crate::registry) fn node_selector(at: Path<'_>, selector: &Value, strict: bool, errors: &mut Errors) {
+    let at = at.child("nodeSelectorTerms");
+    let terms = items(selector, "/nodeSelectorTerms");
+    if terms.is_empty() {
+        errors.required(at, "must have at least one node selector term");
+    }
+    for (index, term) in terms.iter().enumerate() {
+        node_selector_term(at.index(index), term, strict, errors);
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 
+mod access_modes;
 mod affinity;
 mod condition;
 mod container;
 mod container_port;
 mod container_warnings;
+mod csi_driver_name;
 mod dns;
 mod endpoint_address;
 mod env_var;
@@ -17,6 +19,8 @@ mod int_or_string;
 mod node_label;
 mod object_meta;
 mod persistent_volume_claim;
+mod persistent_volume_source;
+mod persistent_volume_spec;
 mod pod_spec;
 mod pod_spec_defaults;
 mod pod_template_spec;
@@ -37,13 +41,18 @@ pub(super) use super::defaults::visit;
 pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
+pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use dns::ip;
 pub(super) use endpoint_address::endpoint_ip;
 pub(super) use holder::Holder;
 pub(super) use int_or_string::{at_most_all, int_or_percent, positive_or_percent};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
 pub(super) use object_meta::labels;
-pub(super) use persistent_volume_claim::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
+pub(super) use persistent_volume_claim::{
+    default_persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_spec_warnings,
+};
+pub(super) use persistent_volume_source::persistent_volume_sources;
+pub(super) use persistent_volume_spec::{basic_resource, inline_persistent_volume_spec, persistent_volume_spec};
 pub(super) use pod_spec::{active_deadline_seconds, pod_spec};
 pub(super) use pod_spec_defaults::{default_pod_spec, default_volume_source};
 pub(super) use pod_template_spec::{default_pod_template_spec, pod_template_spec};
@@ -51,8 +60,8 @@ pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
 pub(super) use resource_name::{
-    container_resource_name, is_shared_resource, is_standard_for_quota, quota_resource_name, resource_name,
-    resource_value,
+    container_resource_name, is_native_resource, is_shared_resource, is_standard_for_quota, quota_resource_name,
+    resource_name, resource_value,
 };
 pub(super) use resource_requirements::resource_requirements;
 pub(super) use toleration::tolerations;

@@ -25,7 +25,7 @@ use tree::Value;
 pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {
     let (at, spec) = (pod.path(), pod.value());
     let scope = Scope {
-        volumes: volumes(at.child("volumes"), items(spec, "/volumes"), errors),
+        volumes: volumes(pod.field("volumes"), errors),
         host_users: spec["hostUsers"] != Value::Bool(false),
         grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };

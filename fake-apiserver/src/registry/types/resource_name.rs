@@ -41,19 +41,19 @@ const FOR_QUOTAS: &[&str] = &[
 const STORAGE: &str = "storage";
 
 /// Kubernetes' own resources (`IsNativeResource`).
-fn is_native(resource: &str) -> bool {
+pub(in crate::registry) fn is_native_resource(resource: &str) -> bool {
     !resource.contains('/') || resource.contains("kubernetes.io/")
 }
 
 /// Resources of others (`example.com/gpu`), which are whole (`IsExtendedResourceName`).
 fn is_extended(resource: &str) -> bool {
     let for_quota = format!("{REQUESTS}{resource}");
-    !is_native(resource) && !resource.starts_with(REQUESTS) && name::label_key(&for_quota).is_empty()
+    !is_native_resource(resource) && !resource.starts_with(REQUESTS) && name::label_key(&for_quota).is_empty()
 }
 
 /// Resources that may be overcommitted (`IsOvercommitAllowed`).
 pub(in crate::registry) fn is_shared_resource(resource: &str) -> bool {
-    is_native(resource) && !resource.starts_with(HUGE_PAGES)
+    is_native_resource(resource) && !resource.starts_with(HUGE_PAGES)
 }
 
 /// `IsStandardQuotaResourceName`.
@@ -76,7 +76,7 @@ pub(in crate::registry) fn resource_name(at: Path<'_>, resource: &str, errors: &
 pub(in crate::registry) fn container_resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
     resource_name(at, resource, errors);
     match resource.contains('/') {
-        true if !is_native(resource) && !is_extended(resource) => {
+        true if !is_native_resource(resource) && !is_extended(resource) => {
             errors.invalid(at, resource, "doesn't follow extended resource name standard");
         }
         false if !FOR_CONTAINERS.contains(&resource) && !resource.starts_with(HUGE_PAGES) => {

@@ -1,15 +1,17 @@
 //! `Volume`: a volume has a name and one source.
 //!
 //! Follows `ValidateVolumes` of `pkg/apis/core/validation/validation.go` (v1.37.1), for the sources that tests use:
-//! hostPath, emptyDir, secret, configMap, downwardAPI, persistentVolumeClaim and projected. Others are only counted.
+//! hostPath, emptyDir, secret, configMap, downwardAPI, persistentVolumeClaim, projected and ephemeral. Others are only counted.
 
 use super::file::mode;
+use super::persistent_volume_claim::persistent_volume_claim_template;
 use super::projected_volume::{downward_api, key_to_path, projected};
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::object::name;
+use crate::registry::cursor::At;
 use crate::registry::text;
 use std::collections::HashSet;
-use tree::{Map, Text, Value};
+use tree::{Map, Text};
 
 /// The sources of volumes, in the order in which the real server looks at them.
 const SOURCES: [&str; 30] = [
@@ -46,13 +48,13 @@ const SOURCES: [&str; 30] = [
 ];
 
 /// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
-pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Errors) -> HashSet<&'s str> {
+pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&'s str> {
     let mut sound = HashSet::new();
-    for (index, volume) in volumes.iter().enumerate() {
-        let at = at.index(index);
+    for volume in volumes.items() {
+        let at = volume.path();
         let before = errors.len();
-        source(at, volume, errors);
-        let name = text(volume, "/name");
+        source(volume, errors);
+        let name = text(volume.value(), "/name");
         match name {
             "" => errors.required(at.child("name"), ""),
             _ => {
@@ -69,8 +71,16 @@ pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Error
     sound
 }
 
+/// Rule for a path that must not leave the folder that it names (`validatePathNoBacksteps`).
+pub(super) fn no_backsteps(path: At<'_, '_>, errors: &mut Errors) {
+    if path.text().split('/').any(|part| part == "..") {
+        path.invalid("must not contain '..'", errors);
+    }
+}
+
 /// Rules for the source of a volume, in the real server's order, because only the first source counts.
-fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
+fn source(whole: At<'_, '_>, errors: &mut Errors) {
+    let (at, volume) = (whole.path(), whole.value());
     let sources = volume.as_object().into_iter().flat_map(Map::keys).filter(|key| *key != "name");
     let mut sources: Vec<&str> = sources.map(Text::as_str).collect();
     sources.sort_by_key(|source| SOURCES.iter().position(|known| known == source));
@@ -81,11 +91,8 @@ fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
     let (at, source) = (at.child(kind), &volume[*kind]);
     match *kind {
         "hostPath" => {
-            let path = text(source, "/path");
-            errors.set(at.child("path"), path);
-            if path.split('/').any(|part| part == "..") {
-                errors.invalid(at.child("path"), path, "must not contain '..'");
-            }
+            errors.set(at.child("path"), text(source, "/path"));
+            no_backsteps(At::text_at(&source["path"], at.child("path")), errors);
         }
         "secret" => {
             errors.set(at.child("secretName"), text(source, "/secretName"));
@@ -108,6 +115,13 @@ fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
         "projected" => {
             mode(at.child("defaultMode"), &source["defaultMode"], errors);
             projected(at, source, errors);
+        }
+        "ephemeral" => {
+            let template = whole.field("ephemeral.volumeClaimTemplate");
+            match template.is_set() {
+                true => persistent_volume_claim_template(template, errors),
+                false => template.required("", errors),
+            }
         }
         _ => {}
     }

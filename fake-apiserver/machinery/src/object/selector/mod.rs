@@ -7,4 +7,4 @@ mod structured;
 
 pub use field::{FieldSelector, SelectableField, exact_fields};
 pub use label::LabelSelector;
-pub use structured::validate as validate_structured;
+pub use structured::{validate as validate_structured, validate_update as validate_structured_update};

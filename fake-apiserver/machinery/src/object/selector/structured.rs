@@ -11,17 +11,27 @@ use tree::Value;
 
 /// Rules for a selector; one that breaks a rule selects nothing.
 pub fn validate(at: Path<'_>, selector: &Value, errors: &mut Errors) {
+    rules(at, selector, true, errors);
+}
+
+/// The same, but for the values in expressions, if the old selector breaks a rule (`AllowInvalidLabelValueInSelector`).
+pub fn validate_update(at: Path<'_>, selector: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let is_strict = old.is_none_or(|old| Errors::of(|errors| validate(Path::ROOT, old, errors)).is_empty());
+    rules(at, selector, is_strict, errors);
+}
+
+fn rules(at: Path<'_>, selector: &Value, is_strict: bool, errors: &mut Errors) {
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
         let (at, value) = (at.child("matchLabels"), value.as_str().unwrap_or_default());
         errors.invalid_each(at, key, name::label_key(key));
         errors.invalid_each(at, value, name::label_value(value));
     }
     for (index, expression) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
-        requirement(at.item("matchExpressions", index), expression, errors);
+        requirement(at.item("matchExpressions", index), expression, is_strict, errors);
     }
 }
 
-fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
+fn requirement(at: Path<'_>, requirement: &Value, is_strict: bool, errors: &mut Errors) {
     let (key, values) = (text(&requirement["key"]), values(requirement));
     match text(&requirement["operator"]) {
         "In" | "NotIn" if values.is_empty() => {
@@ -35,7 +45,7 @@ fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
         other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
     }
     errors.invalid_each(at.child("key"), key, name::label_key(key));
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().enumerate().filter(|_| is_strict) {
         errors.invalid_each(at.item("values", index), value, name::label_value(value));
     }
 }

@@ -4,6 +4,8 @@
 //! `SetDefaults_PersistentVolumeClaim` of `pkg/apis/core/v1/defaults.go` and `printPersistentVolumeClaim` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod validate;
+
 use super::rules::{Cell, Rules, Strategy};
 use super::text;
 use super::types::{default_persistent_volume_claim, persistent_volume_claim_spec_warnings};
@@ -16,10 +18,20 @@ const SPEC: Path<'static> = Path::new("spec");
 
 pub(super) const RULES: Rules = Rules {
     delete_returns_object: true,
+    subresources: &[(
+        "status",
+        Strategy {
+            default: default_persistent_volume_claim,
+            prepare: |_, new, _| drop_health(new),
+            validate: validate::status,
+            ..Strategy::NONE
+        },
+    )],
     cells: CELLS,
     strategy: Strategy {
         default: default_persistent_volume_claim,
         prepare: |_, new, old| prepare_data_source(new, old),
+        validate: validate::validate,
         warnings: |_, claim, _| {
             let annotation = meta::annotations(claim).get(CLASS_ANNOTATION).map(|_| {
                 let at = Path::new("metadata.annotations");
@@ -34,6 +46,11 @@ pub(super) const RULES: Rules = Rules {
     },
     ..Rules::ORDINARY
 };
+
+/// Drops the health of the volume, which needs a feature that is off (`DropDisabledFieldsFromStatus`).
+fn drop_health(claim: &mut Value) {
+    claim.get_mut("status").and_then(Value::as_object_mut).map(|status| status.remove("healthStatus"));
+}
 
 /// The sources of data that a new claim may have: those of other namespaces and of kinds that are not known need a feature that is
 /// off (`DropDisabledFields`, `EnforceDataSourceBackwardsCompatibility`). Then each field for them fills the other

@@ -3,6 +3,8 @@
 //! Follows `pkg/registry/core/persistentvolume/strategy.go`, `SetDefaults_PersistentVolume` of
 //! `pkg/apis/core/v1/defaults.go` and `printPersistentVolume` of `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod validate;
+
 use super::context::Context;
 use super::persistent_volume_claims::{CLASS_ANNOTATION, access_modes, class, or_unset, phase};
 use super::rules::{Cell, Rules, Strategy};
@@ -17,7 +19,7 @@ pub(super) const RULES: Rules = Rules {
     subresources: &[("status", Strategy { default, prepare: prepare_status, ..Strategy::NONE })],
     delete_returns_object: true,
     cells: CELLS,
-    strategy: Strategy { default, prepare, warnings, ..Strategy::NONE },
+    strategy: Strategy { default, prepare, validate: validate::validate, warnings, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -49,7 +51,7 @@ fn prepare_status(context: &Context<'_>, new: &mut Value, old: Option<&Value>) {
 /// Annotations that fields have replaced (`deprecatedAnnotations`).
 const DEPRECATED_ANNOTATIONS: &[(&str, &str)] = &[
     (CLASS_ANNOTATION, "deprecated since v1.8; use \"storageClassName\" attribute instead"),
-    ("volume.beta.kubernetes.io/mount-options", "deprecated since v1.31; use \"mountOptions\" attribute instead"),
+    (validate::MOUNT_OPTIONS, "deprecated since v1.31; use \"mountOptions\" attribute instead"),
 ];
 
 /// Sources that are deprecated.
