@@ -20,6 +20,7 @@ pub(super) const RULES: Rules = Rules {
         ("Global-Default", |class, _| flag(class, "/globalDefault").into()),
         ("PreemptionPolicy", |class, _| text(class, "/preemptionPolicy").into()),
     ],
+    undeletable: &[(SYSTEM[0].0, UNDELETABLE), (SYSTEM[1].0, UNDELETABLE)],
     strategy: Strategy {
         // It stays 1, whatever changes.
         prepare: |_, class, old| {
@@ -38,6 +39,7 @@ pub(super) const RULES: Rules = Rules {
 const SYSTEM_PREFIX: &str = "system-";
 /// The classes of the system (`systemPriorityClasses`), with their values; none of them is the default.
 const SYSTEM: [(&str, i64); 2] = [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
+const UNDELETABLE: &str = "this is a system priority class and cannot be deleted";
 /// `HighestUserDefinablePriority`.
 const HIGHEST: i64 = 1_000_000_000;
 

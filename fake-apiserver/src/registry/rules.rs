@@ -34,6 +34,8 @@ pub struct Rules {
     pub orphans_dependents: bool,
     /// The warning about such a delete.
     pub delete_warning: Option<&'static str>,
+    /// Names of objects that are not deleted by their names, with the reason (`REST.Delete`).
+    pub(crate) undeletable: &'static [(&'static str, &'static str)],
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
     /// A create keeps the status that was sent.
@@ -202,6 +204,7 @@ impl Rules {
         delete_returns_object: false,
         orphans_dependents: false,
         delete_warning: None,
+        undeletable: &[],
         closes: None,
         keeps_status: false,
         status_keeps_metadata: false,
