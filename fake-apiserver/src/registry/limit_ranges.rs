@@ -12,7 +12,7 @@ use super::{child, default_to, text};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use std::collections::{BTreeSet, HashSet};
-use tree::{Map, Value};
+use tree::Value;
 
 pub(super) const RULES: Rules =
     Rules { create_on_update: true, strategy: Strategy { default, validate, ..Strategy::NONE }, ..Rules::ORDINARY };
@@ -142,9 +142,6 @@ fn default(range: &mut Value) {
 
 /// `SetDefaults_LimitRangeItem`: the limit is the maximum by default, the request the limit, or else the minimum.
 fn default_item(item: &mut Value) {
-    for field in ["default", "defaultRequest"] {
-        default_to(item, field, Map::new());
-    }
     for (from, to) in [("max", "default"), ("default", "defaultRequest"), ("min", "defaultRequest")] {
         for (resource, amount) in item[from].as_object().cloned().into_iter().flatten() {
             default_to(child(item, to), &resource, amount);

@@ -4,6 +4,7 @@
 //! of `pkg/apis/apps/validation/validation.go` and `printControllerRevision` of `pkg/printers/internalversion/printers.go` (v1.37.1).
 
 use crate::error::Errors;
+use crate::object::validate::IMMUTABLE;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{Rules, Strategy};
@@ -28,7 +29,9 @@ fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Erro
     revision.field("revision").not_negative(errors);
     let data = revision.field("data");
     match (old, data.value()) {
-        (Some(old), _) => data.immutable(&old.field("data"), errors),
+        // Nothing is not the same as an object without fields.
+        (Some(old), now) if now != old.field("data").value() => data.invalid(IMMUTABLE, errors),
+        (Some(_), _) => {}
         (None, Value::Object(_)) => {}
         (None, Value::Null) => data.required("data is mandatory", errors),
         (None, _) => data.required("data must be a valid JSON object", errors),
