@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
-const PROGRAMS: [(&str, &str, &[&str]); 13] = [
+const PROGRAMS: [(&str, &str, &[&str]); 14] = [
     ("xtask/schema", ".", &["fake-apiserver/machinery/src/schema/types.txt"]),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
+    ("xtask/schema", "./zones", &["fake-apiserver/src/registry/batch/time_zones.txt"]),
     ("conformance/control-plane", "./internals", &["fake-apiserver/machinery/src/schema/internals.txt"]),
     ("conformance/control-plane", "./checks", &["fake-apiserver/src/registry/declarative/checks.txt"]),
     ("conformance/control-plane", "./accept", &["fixtures/accept.jsonl"]),

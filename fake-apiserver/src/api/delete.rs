@@ -21,6 +21,9 @@ pub(super) struct Deletion {
 
 pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
+    if let Some((name, why)) = request.resource.rules.undeletable.iter().find(|(name, _)| *name == request.name) {
+        return Err(ApiError::forbidden(request.resource.storage().qualified(), name, *why));
+    }
     let deletion = delete_key(request, &request.key(), &options).await?.ok_or_else(|| request.not_found())?;
     reply(request, &deletion, &options).await
 }

@@ -79,6 +79,7 @@ use fields::{default_to, sync_first};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
+pub(crate) use quantity::amount;
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, Resource, Version};
 pub(crate) use rules::{Allocator, Closes, Encoding, Grants};

@@ -1,7 +1,7 @@
 //! Quantities such as `1500m` or `2Gi`, as far as validation compares them.
 
-/// Units of 10⁻⁹, the finest that a quantity can express.
-const SCALE: i128 = 1_000_000_000;
+/// The number 1 in units of 10⁻⁹, the finest that a quantity can express.
+pub(super) const NANO: i128 = 1_000_000_000;
 
 /// The value of a quantity in units of 10⁻⁹, rounded up; `None` if the text is not a quantity, or out of range.
 pub(super) fn nano(text: &str) -> Option<i128> {
@@ -14,9 +14,14 @@ pub(super) fn nano(text: &str) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
     let divisor = denominator.checked_mul(10i128.checked_pow(u32::try_from(fraction.len()).ok()?)?)?;
-    let scaled = digits.checked_mul(numerator)?.checked_mul(SCALE)?;
+    let scaled = digits.checked_mul(numerator)?.checked_mul(NANO)?;
     let value = scaled / divisor + i128::from(scaled % divisor != 0);
     Some(if negative { -value } else { value })
+}
+
+/// The amount of a quantity, in units of 10⁻⁹; 0 without one.
+pub(crate) fn amount(text: &str) -> i128 {
+    nano(text).unwrap_or_default()
 }
 
 /// The multiplier of a suffix, as a fraction.
@@ -48,7 +53,7 @@ fn multiplier(suffix: &str) -> Option<(i128, i128)> {
 
 /// Whether a quantity is a whole number.
 pub(super) fn is_whole(text: &str) -> bool {
-    nano(text).is_some_and(|value| value % SCALE == 0)
+    nano(text).is_some_and(|value| value % NANO == 0)
 }
 
 #[cfg(test)]

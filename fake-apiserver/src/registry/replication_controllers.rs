@@ -3,14 +3,14 @@
 //! Follows `pkg/registry/core/replicationcontroller/strategy.go` and `SetDefaults_ReplicationController` of
 //! `pkg/apis/core/v1/defaults.go` (v1.37.1).
 
-use super::apps::{CONTAINERS, IMAGES, always_running, status_counts, warnings};
+use super::apps::{CONTAINERS, IMAGES, always_running, name_warning, status_counts};
 use super::columns::text_map;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Rules, Strategy};
-use super::types::{default_pod_template_spec, pod_template_spec};
+use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
 use super::{child, default_to, number};
-use crate::error::Errors;
+use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
 use tree::{Map, Value};
 
@@ -18,8 +18,48 @@ fn at(controller: &Value) -> At<'static, '_> {
     At::object(controller, "v1", "ReplicationController")
 }
 
-const STRATEGY: Strategy =
-    Strategy { default, validate: |_, new, _, errors| spec(at(new).field("spec"), errors), warnings, ..Strategy::NONE };
+const STRATEGY: Strategy = Strategy { default, validate, warnings, ..Strategy::NONE };
+
+/// `NonConvertibleAnnotationPrefix`.
+const NON_CONVERTIBLE: &str = "non-convertible.kubernetes.io";
+
+fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let controller = at(new);
+    spec(controller.field("spec"), errors);
+    if let Some(old) = old {
+        unconverted(controller.field("spec.selector"), at(old), errors);
+    }
+}
+
+/// Rules for fields that an annotation of the old controller reports as not converted.
+fn unconverted(selector: At<'_, '_>, old: At<'_, '_>, errors: &mut Errors) {
+    let annotations = meta::annotations(old.value());
+    for (key, value) in annotations.iter().filter(|(key, _)| key.starts_with(NON_CONVERTIBLE)) {
+        match key.split('/').collect::<Vec<_>>()[..] {
+            [_, field] if !field.contains("selector") => {
+                let unknown = FieldError::not_found(field, &value.into());
+                errors.push(unknown.with_detail("unknown non-convertible field"));
+            }
+            [_, _] if !selector.equals(&old.field("spec.selector")) => {
+                selector.invalid("cannot update non-convertible selector", errors);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Warnings about the name of a new controller and its template. Upstream swaps the templates of an update.
+fn warnings(_: &Context<'_>, new: &Value, old: Option<&Value>) -> Vec<String> {
+    let at = Path::new("spec.template");
+    let template = |controller: &Value| controller["spec"].get("template").map(|template| pod_warnings(at, template));
+    let of_template = match old {
+        Some(old) if meta::generation(old) == meta::generation(new) => None,
+        Some(old) => template(old),
+        None => template(new),
+    };
+    let name = name_warning(new).filter(|_| old.is_none());
+    name.into_iter().chain(of_template.unwrap_or_default()).collect()
+}
 
 pub(super) const RULES: Rules = Rules {
     owns_generation: true,

@@ -36,6 +36,8 @@ pub struct Rules {
     pub delete_warning: Option<&'static str>,
     /// A delete ignores propagation policies, as its objects have no dependents (`rest.Unsupported`).
     pub ignores_propagation: bool,
+    /// Names of objects that are not deleted by their names, with the reason (`REST.Delete`).
+    pub(crate) undeletable: &'static [(&'static str, &'static str)],
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
     /// A create stores the status without its defaults, with which it is read, so that the first update always changes it.
@@ -214,6 +216,7 @@ impl Rules {
         orphans_dependents: false,
         ignores_propagation: false,
         delete_warning: None,
+        undeletable: &[],
         closes: None,
         bare_status: false,
         keeps_status: false,

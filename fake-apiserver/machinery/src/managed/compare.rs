@@ -109,7 +109,10 @@ impl Walk {
         changes: &mut Changes,
     ) -> Result<bool, String> {
         let descended = match form {
-            Form::Map(map) if !map.atomic => self.fields(&map, object(old), object(new), changes)?,
+            // Objects without fields are equal: a field that Go leaves out counts as none.
+            Form::Map(map) if !map.atomic => {
+                self.fields(&map, object(old), object(new), changes)? || old.is_object() && new.is_object()
+            }
             Form::List(list) if !matches!(list.items, Items::Atomic) => {
                 self.items(&list, array(old), array(new), changes)?
             }
@@ -150,7 +153,6 @@ impl Walk {
             };
             descended |= self.child(|| Element::field(name), ty, before, after, changes)?;
         }
-        // If it is not descended into, both are zero, hence equal.
         Ok(descended)
     }
 

@@ -1,6 +1,6 @@
 //! IP addresses and CIDRs in fields: the forms that are read, those that are refused in new values, and warnings about unusual ones.
 //!
-//! Ports `ParseIPSloppy` and `ParseCIDRSloppy` of `k8s.io/utils/net`, and `IsValidIPForLegacyField`, `GetWarningsForIP`,
+//! Ports `ParseIPSloppy` and `ParseCIDRSloppy` of `k8s.io/utils/net`, and `IsValidIPForLegacyField`, `IsValidIP`, `GetWarningsForIP`,
 //! `IsValidCIDRForLegacyField` and `GetWarningsForCIDR` of `k8s.io/apimachinery/pkg/util/validation/ip.go` (v0.37.1), with the feature
 //! `StrictIPCIDRValidation`.
 
@@ -134,6 +134,17 @@ pub fn address(at: Path<'_>, text: &str, old: &[&str], errors: &mut Errors) {
         None => errors.invalid(at, text, "must not have leading 0s"),
         Some(address) if is_mapped(address) => errors.invalid(at, text, "must not be an IPv4-mapped IPv6 address"),
         Some(_) => {}
+    }
+}
+
+/// Finds the errors in an address that has to be in canonical form (`IsValidIP`).
+pub fn canonical_address(at: Path<'_>, text: &str, errors: &mut Errors) {
+    let before = errors.len();
+    address(at, text, &[], errors);
+    if let Some(canonical) = strict(text).map(|address| address.to_string()).filter(|_| errors.len() == before)
+        && canonical != text
+    {
+        errors.invalid(at, text, format!("must be in canonical form ({canonical:?})"));
     }
 }
 

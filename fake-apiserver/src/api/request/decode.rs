@@ -24,6 +24,8 @@ pub(crate) struct Expected<'k> {
     pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
     pub(crate) ty: TypeRef<'k>,
+    /// Another API version that has the kind with the same fields, or "".
+    equal_version: &'k str,
     /// The resource and its version, if the kind has one.
     served: Option<(&'k Resource, &'k Version)>,
 }
@@ -32,7 +34,7 @@ impl<'k> Expected<'k> {
     /// The kind of a version of a resource.
     pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
         let (api_version, kind) = (&version.api_version, &version.kind);
-        Expected { api_version, kind, ty: version.ty(), served: Some((resource, version)) }
+        Expected { api_version, kind, ty: version.ty(), equal_version: "", served: Some((resource, version)) }
     }
 
     /// A kind that is not stored.
@@ -42,7 +44,12 @@ impl<'k> Expected<'k> {
     pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
         let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
         let ty = schema::lookup(api_version, kind).ok_or_else(unknown)?;
-        Ok(Expected { api_version, kind, ty, served: None })
+        Ok(Expected { api_version, kind, ty, equal_version: "", served: None })
+    }
+
+    /// The same kind, also in another API version, in which it has the same fields (`AcceptsGroupVersion`).
+    pub(crate) fn or_in(self, equal_version: &'k str) -> Self {
+        Expected { equal_version, ..self }
     }
 
     /// Prunes a custom resource by its schema, and sets its defaults. Returns findings about pruned fields. If the time is up, it stays
@@ -102,7 +109,7 @@ impl<'k> Expected<'k> {
     pub(crate) fn mismatch(&self, api_version: &str, kind: &str) -> Option<String> {
         let api_version = if api_version.is_empty() { self.api_version } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
-        if api_version == self.api_version && kind == self.kind {
+        if [self.api_version, self.equal_version].contains(&api_version) && kind == self.kind {
             return None;
         }
         if schema::knows(api_version, kind) {
@@ -116,7 +123,7 @@ impl<'k> Expected<'k> {
     /// Whether an object has the expected kind, or none.
     fn is_kind_of(&self, object: &Value) -> bool {
         let fits = |(name, value): (&Text, &Value)| match name.as_str() {
-            "apiVersion" => value == self.api_version || value == "",
+            "apiVersion" => value == self.api_version || value == self.equal_version || value == "",
             "kind" => value == self.kind || value == "",
             // The kind is looked up by names in any case.
             name => !["apiVersion", "kind"].iter().any(|other| name.eq_ignore_ascii_case(other)),

@@ -1,8 +1,8 @@
 //! `POST pods/{name}/eviction`: deletes a pod, unless its disruption budget forbids that.
 //!
 //! ```text
-//!   a pod that runs ─▶ no budget, or one that allows it and counts it ─▶ condition DisruptionTarget ─▶ delete
-//!   any other ─────────────────────────────────────────────────────────────────┘
+//!   a pod that runs ─▶ no budget, one that spares the pod, or one that counts it ─▶ condition DisruptionTarget ─▶ delete
+//!   any other ─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //! Follows `pkg/registry/core/pod/storage/eviction.go` (v1.37.1).
 
@@ -13,7 +13,7 @@ use crate::api::{Reply, Request, admission};
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::commit::{Change, draft};
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::{ApiError, ApiResult, FieldError, Path, Qualified};
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
 use crate::reconcile::MANAGER;
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use tree::{Value, json};
 
 const BUDGET: Qualified<'static> = Qualified { group: "policy", resource: "poddisruptionbudget" };
+const EVICTION: Qualified<'static> = Qualified { group: "policy", resource: "Eviction" };
 /// `DisruptionBudgetCause`.
 const CAUSE: &str = "DisruptionBudget";
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -34,28 +35,69 @@ const AMBIGUOUS: &str =
 const MAX_DISRUPTED: usize = 2000;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::named("policy/v1", "Eviction")?;
+    let expected = Expected::named("policy/v1", "Eviction")?.or_in("policy/v1beta1");
     let (mut options, mut eviction) = decode::creation(request, &expected)?;
     admission::create(request, &options, &mut eviction).await?;
     if meta::name(&eviction) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Eviction object"));
     }
-    let mut deletion = DeleteOptions::from_object(&eviction["deleteOptions"])?;
-    deletion.dry_run |= options.dry_run;
-    options.dry_run = deletion.dry_run;
+    let sent = &eviction["deleteOptions"];
+    check_options(request, sent)?;
+    let deletion = DeleteOptions::from_object(sent);
+    options.dry_run |= !items(sent, "/dryRun").is_empty();
     admission::validate(request, &options, &eviction, None).await?;
-    let entry = request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())?;
-    let pod = entry.object();
-    if !is_unguarded(&pod) {
-        match &*budgets(request, &pod) {
-            [] => {}
-            [budget] if is_spare(&pod, &budget.object()) => {}
-            [budget] => count(request, &budget.key, deletion.dry_run).await?,
-            _ => return Ok(ambiguous()),
+    loop {
+        let entry = request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())?;
+        let pod = entry.object();
+        let mut deletion = DeleteOptions { dry_run: options.dry_run, ..deletion.clone()? };
+        let is_given = deletion.resource_version.is_some();
+        let own = Some(entry.revision.to_string());
+        if !is_unguarded(&pod) {
+            match &*budgets(request, &pod) {
+                [] => {}
+                [budget] if is_spare(&pod, &budget.object()) => {
+                    deletion.resource_version = own;
+                    let evicted = evict(request, &options, deletion).await;
+                    return evicted.map_err(|error| match error.reason() {
+                        "Conflict" if !is_given => in_progress(meta::name(&budget.object())),
+                        _ => error,
+                    });
+                }
+                [budget] => count(request, &budget.key, deletion.dry_run).await?,
+                _ => return Ok(ambiguous()),
+            }
+            return evict(request, &options, deletion).await;
+        }
+        if !is_given && text(&pod, "/status/phase") == "Pending" {
+            deletion.resource_version = own;
+        }
+        let evicted = evict(request, &options, deletion).await;
+        let is_changed = request.cluster.store.get(&request.key()).is_some_and(|now| now.revision != entry.revision);
+        match &evicted {
+            // It may be guarded by now.
+            Err(error) if error.reason() == "Conflict" && !is_given && is_changed => {}
+            _ => return evicted,
         }
     }
-    evict(request, &options, deletion).await?;
-    Ok(Reply::Success { code: 201 })
+}
+
+/// Refuses options of the deletion that an eviction cannot have (`propagateDryRun`, and the beginning of `Create`).
+fn check_options(request: &Request<'_>, sent: &Value) -> ApiResult<()> {
+    const UNSAFE: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
+    if sent[UNSAFE] == true {
+        let at = Path::new("deleteOptions");
+        let detail = "can not be set for pod eviction, try after removing the option";
+        let finding = FieldError::invalid(at.child(UNSAFE), &true.into(), detail);
+        return Err(ApiError::invalid(EVICTION, request.name, &[finding]));
+    }
+    let asked: Vec<&str> = request.query.all("dryRun").collect();
+    let own: Vec<&str> = items(sent, "/dryRun").iter().filter_map(Value::as_str).collect();
+    if asked.is_empty() || own.is_empty() || asked == own {
+        return Ok(());
+    }
+    let (asked, own) = (asked.join(" "), own.join(" "));
+    let why = format!("Non-matching dry-run options in request and content: [{asked}] and [{own}]");
+    Err(ApiError::untyped(why))
 }
 
 /// Whether budgets do not count the pod (`canIgnorePDB`).
@@ -105,6 +147,12 @@ async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<
     counted.await.map(drop)
 }
 
+/// 429: the budget is not up to date (`createTooManyRequestsError`).
+fn in_progress(budget: &str) -> ApiError {
+    let why = format!("The disruption budget {budget} is still being processed by the server.");
+    ApiError::too_many_requests(REFUSED).with_retry_after(10).with_cause(CAUSE, why, "")
+}
+
 /// The budget after one more disruption (`checkAndDecrement`).
 ///
 /// # Errors
@@ -115,8 +163,7 @@ fn disrupted(budget: &Value, pod: &str, now: Timestamp) -> ApiResult<Value> {
     let count = |field: &str| number(status, field).unwrap_or_default();
     let cause = |error: ApiError, why: String| Err(error.with_cause(CAUSE, why, ""));
     if count("/observedGeneration") < meta::generation(budget) {
-        let why = format!("The disruption budget {name} is still being processed by the server.");
-        return cause(ApiError::too_many_requests(REFUSED).with_retry_after(10), why);
+        return Err(in_progress(name));
     }
     let none = format!("The disruption budget {name} does not allow evicting pods currently");
     if count("/disruptionsAllowed") < 0 {
@@ -179,7 +226,7 @@ fn set_condition(status: &mut Value, mut condition: Value, now: Timestamp) {
 }
 
 /// Sets the condition `DisruptionTarget` of the pod, and deletes it.
-async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: DeleteOptions) -> ApiResult<()> {
+async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: DeleteOptions) -> ApiResult<Reply> {
     let condition = json!({
         "type": "DisruptionTarget", "status": "True",
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
@@ -197,7 +244,7 @@ async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: Dele
     while let Some(current) = request.cluster.store.get(&request.key()) {
         let plan = deletion::plan(request.resource, &current, &deletion, request.now)?;
         if request.commits.commit(&current, plan.change).await.is_ok() {
-            return Ok(());
+            return Ok(Reply::Success { code: 201 });
         }
     }
     Err(request.not_found())

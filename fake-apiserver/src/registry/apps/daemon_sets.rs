@@ -4,16 +4,17 @@
 //! `Convert_apps_DaemonSet_To_v1_DaemonSet` of `pkg/apis/apps/v1/conversion.go` and `printDaemonSet` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::amounts::{amount, at_most_all, positive_or_percent};
 use super::{CONTAINERS, IMAGES, SELECTOR, SPEC, always_running, collisions_grow, immutable_selector, number_or_zero};
 use crate::error::Errors;
-use crate::object::selector::{LabelSelector, validate_structured};
+use crate::object::selector::{LabelSelector, validate_structured_update};
 use crate::object::{generation, meta};
 use crate::registry::columns::text_map;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{Rules, Strategy};
-use crate::registry::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
+use crate::registry::types::{
+    at_most_all, default_pod_template_spec, int_or_percent, pod_template_spec, pod_warnings, positive_or_percent,
+};
 use crate::registry::{child, default_to, text};
 use tree::Value;
 
@@ -46,7 +47,7 @@ const STRATEGY: Strategy = Strategy {
     default,
     validate: |_, new, old, errors| {
         immutable_selector(at(new), old.map(at), errors);
-        spec(at(new).field("spec"), errors);
+        spec(at(new).field("spec"), old, errors);
     },
     prepare: |_, new, old| {
         let generation = match old {
@@ -66,10 +67,11 @@ const STRATEGY: Strategy = Strategy {
 };
 
 /// `ValidateDaemonSetSpec`.
-fn spec(spec: At<'_, '_>, errors: &mut Errors) {
+fn spec(spec: At<'_, '_>, old: Option<&Value>, errors: &mut Errors) {
     let (selector, template) = (spec.field("selector"), spec.field("template"));
     if selector.is_set() {
-        validate_structured(selector.path(), selector.value(), errors);
+        let old = old.map(|old| &old["spec"]["selector"]);
+        validate_structured_update(selector.path(), selector.value(), old, errors);
     }
     let labels = template.field("metadata.labels");
     let matches = match selector.is_set().then(|| LabelSelector::structured(selector.value())) {
@@ -101,7 +103,7 @@ fn rolling_update(update: At<'_, '_>, errors: &mut Errors) {
     let (unavailable, surge) = (update.field("maxUnavailable"), update.field("maxSurge"));
     [unavailable, surge].into_iter().for_each(|at| positive_or_percent(at, errors));
     [unavailable, surge].into_iter().for_each(|at| at_most_all(at, errors));
-    match (amount(unavailable.value()), amount(surge.value())) {
+    match (int_or_percent(unavailable.value()), int_or_percent(surge.value())) {
         (0, 0) => unavailable.required("cannot be 0 when maxSurge is 0", errors),
         (0, _) | (_, 0) => {}
         _ => surge.invalid("may not be set when maxUnavailable is non-zero", errors),

@@ -3,7 +3,6 @@
 //! Follows `pkg/registry/apps/deployment/strategy.go`, `ValidateDeployment` of `pkg/apis/apps/validation/validation.go` and
 //! `SetDefaults_Deployment` of `pkg/apis/apps/v1/defaults.go` (v1.37.1). Not ported: `rollbackTo`, which `apps/v1` lacks.
 
-use super::amounts::{amount, at_most_all, positive_or_percent};
 use super::{
     CONTAINERS, IMAGES, WORKLOAD, collisions_grow, default_replicas, immutable_selector, number_or_zero,
     selector_and_template, selector_text, status_counts,
@@ -13,7 +12,7 @@ use crate::object::meta;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{Cell, Rules, Strategy};
-use crate::registry::types::default_pod_template_spec;
+use crate::registry::types::{at_most_all, default_pod_template_spec, int_or_percent, positive_or_percent};
 use crate::registry::{child, default_to, text};
 use tree::Value;
 
@@ -99,7 +98,7 @@ fn rolling_update(update: At<'_, '_>, errors: &mut Errors) {
     let (unavailable, surge) = (update.field("maxUnavailable"), update.field("maxSurge"));
     positive_or_percent(unavailable, errors);
     positive_or_percent(surge, errors);
-    if amount(unavailable.value()) == 0 && amount(surge.value()) == 0 {
+    if int_or_percent(unavailable.value()) == 0 && int_or_percent(surge.value()) == 0 {
         unavailable.invalid("may not be 0 when `maxSurge` is 0", errors);
     }
     at_most_all(unavailable, errors);

@@ -3,7 +3,6 @@
 //! Follows `ValidateReplicaSetSpec` and `ValidatePodTemplateSpecForReplicaSet` of `pkg/apis/apps/validation/validation.go`
 //! (v1.37.1).
 
-mod amounts;
 pub(super) mod controller_revisions;
 pub(super) mod daemon_sets;
 pub(super) mod deployments;
@@ -105,7 +104,7 @@ pub(super) fn always_running(template: At<'_, '_>, kind: &str, errors: &mut Erro
 }
 
 /// Warnings about a workload: about its name when it is created, about its template whenever that may have changed.
-pub(super) fn warnings(_: &Context<'_>, workload: &Value, old: Option<&Value>) -> Vec<String> {
+fn warnings(_: &Context<'_>, workload: &Value, old: Option<&Value>) -> Vec<String> {
     let mut warnings = Vec::new();
     match old {
         Some(old) if meta::generation(old) == meta::generation(workload) => return warnings,

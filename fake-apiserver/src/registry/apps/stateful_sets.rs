@@ -4,7 +4,6 @@
 //! `Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec` of `pkg/apis/apps/v1/conversion.go` and `printStatefulSet` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::amounts::{amount, at_most_all, positive_or_percent};
 use super::{CONTAINERS, IMAGES, SPEC, always_running, collisions_grow, default_replicas, number_or_zero};
 use crate::error::Errors;
 use crate::object::meta;
@@ -14,10 +13,12 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{NameRule, Rules, Strategy};
 use crate::registry::types::{
-    default_persistent_volume_claim, default_pod_template_spec, persistent_volume_claim_spec_warnings,
-    pod_template_spec, pod_warnings, visit,
+    at_most_all, default_persistent_volume_claim, default_pod_template_spec, int_or_percent,
+    persistent_volume_claim_spec, persistent_volume_claim_spec_warnings, pod_template_spec, pod_warnings,
+    positive_or_percent, visit,
 };
 use crate::registry::{child, default_to, items, number, text};
+use std::collections::HashSet;
 use tree::{Value, json};
 
 fn at(set: &Value) -> At<'static, '_> {
@@ -64,7 +65,7 @@ pub(in crate::registry) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// `ValidateStatefulSet` and `ValidateStatefulSetUpdate`. Not ported: the claims themselves.
+/// `ValidateStatefulSet` and `ValidateStatefulSetUpdate`.
 fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let is_lenient = old.is_some_and(|old| !Errors::of(|errors| spec(old, true, false, errors)).is_empty());
     spec(new, old.is_some(), is_lenient, errors);
@@ -75,7 +76,7 @@ fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Erro
     }
 }
 
-/// `ValidateStatefulSetSpec`. An update leaves the name of the service alone and, if that is already wrong, the template.
+/// `ValidateStatefulSetSpec`. An update leaves the name of the service and the claims alone and, if the old set is wrong, the template.
 fn spec(set: &Value, is_update: bool, is_lenient: bool, errors: &mut Errors) {
     let set_at = at(set);
     let spec = set_at.field("spec");
@@ -88,6 +89,10 @@ fn spec(set: &Value, is_update: bool, is_lenient: bool, errors: &mut Errors) {
     update_strategy(spec.field("updateStrategy"), errors);
     for field in ["whenDeleted", "whenScaled"] {
         spec.field("persistentVolumeClaimRetentionPolicy").field(field).supported(&["Retain", "Delete"], errors);
+    }
+    if !is_update {
+        let claims = spec.field("volumeClaimTemplates");
+        claims.items().for_each(|claim| persistent_volume_claim_spec(claim.field("spec"), None, errors));
     }
     for field in ["replicas", "minReadySeconds", "ordinals.start"] {
         spec.field(field).not_negative(errors);
@@ -124,7 +129,9 @@ fn spec(set: &Value, is_update: bool, is_lenient: bool, errors: &mut Errors) {
 /// The set as its template is judged: with a volume for each claim, and without names of the host, which pods get from the set.
 fn with_claims(set: &Value) -> Value {
     let mut set = set.clone();
-    let claims: Vec<Value> = items(&set, "/spec/volumeClaimTemplates").iter().map(claim_volume).collect();
+    let mut claims: Vec<Value> = items(&set, "/spec/volumeClaimTemplates").iter().map(claim_volume).collect();
+    let mut names = HashSet::new();
+    claims.retain(|claim| names.insert(claim["name"].clone()));
     let pod = child(child(child(&mut set, "spec"), "template"), "spec");
     for field in ["subdomain", "hostname"] {
         pod.as_object_mut().map(|pod| pod.remove(field));
@@ -154,7 +161,7 @@ fn update_strategy(strategy: At<'_, '_>, errors: &mut Errors) {
             let unavailable = update.field("maxUnavailable");
             if unavailable.is_set() {
                 positive_or_percent(unavailable, errors);
-                if amount(unavailable.value()) == 0 {
+                if int_or_percent(unavailable.value()) == 0 {
                     unavailable.invalid("cannot be 0", errors);
                 }
                 at_most_all(unavailable, errors);

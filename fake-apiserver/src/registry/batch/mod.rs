@@ -2,6 +2,8 @@
 
 pub(super) mod cron_jobs;
 pub(super) mod jobs;
+mod schedule;
+mod time_zone;
 
 use super::types::{pod_warnings, visit};
 use super::{default_to, text};

@@ -7,9 +7,10 @@ use super::CLASS_ANNOTATION;
 use crate::error::{Errors, Path};
 use crate::object::validate::IMMUTABLE;
 use crate::object::{meta, name};
+use crate::registry::amount;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
-use crate::registry::types::{amount, basic_resource, is_native_resource, persistent_volume_claim_spec};
+use crate::registry::types::{basic_resource, is_native_resource, persistent_volume_claim_spec};
 use crate::registry::{carry_over, child, text};
 use tree::Value;
 

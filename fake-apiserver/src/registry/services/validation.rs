@@ -7,10 +7,9 @@ use super::spec::{health_check_node_port, is_externally_accessible, is_headless,
 use super::warnings::{TOPOLOGY_HINTS, TOPOLOGY_MODE};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{ip, meta, name};
-use crate::registry::types::{port_name, port_number};
+use crate::registry::types::{endpoint_ip, port_name, port_number};
 use crate::registry::{at, items, number, text};
 use std::collections::HashSet;
-use std::net::IpAddr;
 use tree::Value;
 
 const SPEC: Path<'_> = Path::new("spec");
@@ -162,27 +161,6 @@ fn external_ips(new: &Value, old: Option<&Value>, errors: &mut Errors) {
         if errors.len() == before {
             endpoint_ip(at, address, errors);
         }
-    }
-}
-
-/// `ValidateEndpointIP`.
-fn endpoint_ip(at: Path<'_>, text: &str, errors: &mut Errors) {
-    let Some(address) = ip::parse(text) else { return errors.invalid(at, text, "must be a valid IP address") };
-    let (link_local, link_local_multicast) = match address {
-        IpAddr::V4(v4) => (v4.is_link_local(), v4.octets()[..3] == [224, 0, 0]),
-        IpAddr::V6(v6) => (v6.is_unicast_link_local(), v6.segments()[0] & 0xff0f == 0xff02),
-    };
-    if address.is_unspecified() {
-        errors.invalid(at, text, format!("may not be unspecified ({text})"));
-    }
-    if address.is_loopback() {
-        errors.invalid(at, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
-    }
-    if link_local {
-        errors.invalid(at, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
-    }
-    if link_local_multicast {
-        errors.invalid(at, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
     }
 }
 

@@ -10,12 +10,14 @@ mod container_port;
 mod container_warnings;
 mod csi_driver_name;
 mod dns;
+mod endpoint_address;
 mod env_var;
 mod ephemeral_container;
 mod field_selector;
 mod file;
 mod holder;
 mod image;
+mod int_or_string;
 mod load_balancer;
 mod node_label;
 mod object_meta;
@@ -32,6 +34,7 @@ mod pod_warnings;
 mod probe;
 mod projected_volume;
 mod resource_list;
+mod resource_name;
 mod resource_requirements;
 mod security_context;
 mod signer_name;
@@ -50,7 +53,9 @@ pub(super) use container_port::{port_name, port_number};
 pub(super) use container_warnings::{APP_ARMOR, app_armor_profile};
 pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use dns::ip;
+pub(super) use endpoint_address::endpoint_ip;
 pub(super) use holder::Holder;
+pub(super) use int_or_string::{at_most_all, int_or_percent, positive_or_percent};
 pub(super) use load_balancer::{load_balancer_address, load_balancer_hostname, load_balancer_warnings};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
 pub(super) use object_meta::{annotations, labels};
@@ -66,8 +71,12 @@ pub(super) use pod_template_spec::{default_pod_template_spec, pod_template_spec}
 pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
+pub(super) use resource_name::{
+    container_resource_name, is_native_resource, is_shared_resource, is_standard_for_quota, quota_resource_name,
+    resource_name, resource_value,
+};
 pub(crate) use resource_requirements::amount;
-pub(super) use resource_requirements::{container_resource_name, is_native_resource, resource_requirements};
+pub(super) use resource_requirements::resource_requirements;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(super) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

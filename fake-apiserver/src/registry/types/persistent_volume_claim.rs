@@ -7,13 +7,12 @@
 use super::access_modes::{VOLUME_MODES, access_modes};
 use super::object_meta::{annotations, labels};
 use super::resource_list::round_resources;
-use super::resource_requirements::amount;
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::object::selector::validate_structured_update;
 use crate::registry::cursor::At;
 use crate::registry::defaults::visit;
-use crate::registry::{child, default_to, quantity};
+use crate::registry::{amount, child, default_to, quantity};
 use tree::{Map, Value};
 
 /// Fields of a template's metadata that mean something (`allowedTemplateObjectMetaFields`).

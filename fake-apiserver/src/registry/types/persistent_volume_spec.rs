@@ -5,9 +5,9 @@
 use super::access_modes::{VOLUME_MODES, access_modes};
 use super::affinity::node_selector;
 use super::persistent_volume_source::{is_root_of_host, persistent_volume_source};
-use super::resource_requirements::amount;
 use crate::error::{Errors, Path};
 use crate::object::name;
+use crate::registry::amount;
 use crate::registry::cursor::At;
 use crate::registry::items;
 use tree::Value;

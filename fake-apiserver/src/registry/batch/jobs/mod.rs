@@ -9,6 +9,8 @@ mod policies;
 mod spec;
 mod status;
 
+pub(super) use self::spec::spec as job_spec;
+
 use self::common::{NAME_LABELS, UID_LABELS, has_condition};
 use super::{default_failure_policy, job_spec_warnings};
 use crate::error::Path;
@@ -59,7 +61,7 @@ fn default(job: &mut Value) {
 }
 
 fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
-    drop_scheduling(job, old);
+    drop_scheduling(child(job, "spec"), old.map(|old| &old["spec"]));
     if old.is_some() || flag(job, "/spec/manualSelector") {
         return;
     }
@@ -82,12 +84,12 @@ fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
     }
 }
 
-/// Drops the field of the feature `WorkloadWithJob`, which is off (`DropDisabledFields`).
-fn drop_scheduling(job: &mut Value, old: Option<&Value>) {
-    if old.is_none_or(|old| old["spec"].get("scheduling").is_none())
-        && let Some(spec) = child(job, "spec").as_object_mut()
+/// Drops the field of the feature `WorkloadWithJob`, which is off, from the spec of a job (`DropDisabledFields`).
+pub(super) fn drop_scheduling(spec: &mut Value, old: Option<&Value>) {
+    if old.is_none_or(|old| old.get("scheduling").is_none())
+        && let Some(fields) = spec.as_object_mut()
     {
-        spec.remove("scheduling");
+        fields.remove("scheduling");
     }
 }
 

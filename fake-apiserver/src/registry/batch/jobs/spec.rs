@@ -7,7 +7,7 @@ use super::common::{NAME_LABELS, UID_LABELS, has_condition};
 use super::policies;
 use crate::error::{Errors, FieldError};
 use crate::object::domain_path::domain_prefixed_path;
-use crate::object::selector::{LabelSelector, validate_structured};
+use crate::object::selector::{LabelSelector, validate_structured_update};
 use crate::object::{meta, name};
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
@@ -35,7 +35,7 @@ pub(super) fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors
         generated_selector(new, spec, errors);
     }
     self::spec(spec, errors);
-    selector(spec, errors);
+    selector(spec, old, errors);
     if let Some(old) = old {
         update(spec, at(old).field("spec"), old, errors);
     }
@@ -79,11 +79,12 @@ fn generated_selector(job: &Value, spec: At<'_, '_>, errors: &mut Errors) {
 }
 
 /// The rules for the selector of a job, which has to match its template.
-fn selector(spec: At<'_, '_>, errors: &mut Errors) {
+fn selector(spec: At<'_, '_>, old: Option<&Value>, errors: &mut Errors) {
     let selector = spec.field("selector");
+    let old = old.map(|old| &old["spec"]["selector"]);
     match selector.is_set() {
         false => selector.required("", errors),
-        true => validate_structured(selector.path(), selector.value(), errors),
+        true => validate_structured_update(selector.path(), selector.value(), old, errors),
     }
     let labels = spec.field("template.metadata.labels");
     let matches = match selector.is_set().then(|| LabelSelector::structured(selector.value())) {
@@ -96,8 +97,8 @@ fn selector(spec: At<'_, '_>, errors: &mut Errors) {
     }
 }
 
-/// `validateJobSpec`.
-fn spec(spec: At<'_, '_>, errors: &mut Errors) {
+/// Rules for the spec of a job or of a template of jobs (`validateJobSpec`).
+pub(in crate::registry::batch) fn spec(spec: At<'_, '_>, errors: &mut Errors) {
     const COUNTS: [&str; 7] = [
         "parallelism",
         "completions",

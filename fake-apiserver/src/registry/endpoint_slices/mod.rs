@@ -1,18 +1,22 @@
 //! Endpoint slices.
 //!
-//! Follows `pkg/registry/discovery/endpointslice/strategy.go`, `SetDefaults_EndpointPort` of
-//! `pkg/apis/discovery/v1/defaults.go` and `printEndpointSlice` of `pkg/printers/internalversion/printers.go` (v1.37.1).
+//! Follows `pkg/registry/discovery/endpointslice/strategy.go`, `pkg/apis/discovery/validation/validation.go`,
+//! `SetDefaults_EndpointPort` of `pkg/apis/discovery/v1/defaults.go` and `printEndpointSlice` of
+//! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::context::Context;
-use super::defaults::Fill::OptionalText;
-use super::defaults::{fill, visit};
-use super::rules::{Rules, Strategy};
-use super::{items, number, text};
+mod validate;
+
+use crate::error::Path;
 use crate::object::generation::equal;
-use crate::object::name;
+use crate::object::{ip, meta, name};
+use crate::registry::context::Context;
+use crate::registry::defaults::Fill::OptionalText;
+use crate::registry::defaults::{fill, visit};
+use crate::registry::rules::{Rules, Strategy};
+use crate::registry::{items, number, text};
 use tree::Value;
 
-pub(super) const RULES: Rules = Rules {
+pub(in crate::registry) const RULES: Rules = Rules {
     owns_generation: true,
     labels_count: true,
     cells: &[
@@ -34,10 +38,8 @@ pub(super) const RULES: Rules = Rules {
             fill(slice, &[("ports/*", &[("name", OptionalText("")), ("protocol", OptionalText("TCP"))])]);
         },
         prepare,
-        warnings: |_, slice, old| match text(slice, "/addressType") {
-            "FQDN" if old.is_none() => vec!["spec.addressType: FQDN endpoints are deprecated".into()],
-            _ => Vec::new(),
-        },
+        validate: validate::slice,
+        warnings,
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
@@ -60,6 +62,28 @@ fn prepare(_: &Context<'_>, slice: &mut Value, old: Option<&Value>) {
             fields.insert("nodeName".into(), host.into());
         }
     });
+}
+
+/// Warnings about a deprecated type of addresses in a new slice, and about addresses in unusual forms, but for those that
+/// controllers write.
+fn warnings(_: &Context<'_>, slice: &Value, old: Option<&Value>) -> Vec<String> {
+    const ENDPOINTS: Path<'_> = Path::new("endpoints");
+    const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+    const CONTROLLERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+    let mut warnings = Vec::new();
+    if old.is_none() && text(slice, "/addressType") == "FQDN" {
+        warnings.push("spec.addressType: FQDN endpoints are deprecated".into());
+    }
+    if meta::labels(slice).get(MANAGED_BY).is_some_and(|controller| CONTROLLERS.contains(&controller)) {
+        return warnings;
+    }
+    for (index, endpoint) in items(slice, "/endpoints").iter().enumerate() {
+        let at = ENDPOINTS.index(index);
+        for (index, address) in items(endpoint, "/addresses").iter().enumerate() {
+            warnings.extend(ip::address_warning(&at.item("addresses", index).to_string(), text(address, "")));
+        }
+    }
+    warnings
 }
 
 /// Up to three texts, and how many more there are (`listWithMoreString`).

@@ -1,0 +1,106 @@
+//! `ResourceName`: the names of resources, and the amounts that they can have.
+//!
+//! Follows `validateResourceName` and what builds on it in `pkg/apis/core/validation/validation.go`, with the sets of
+//! `pkg/apis/core/helper/helpers.go` (v1.37.1).
+
+use crate::error::{Errors, Path};
+use crate::object::name;
+use crate::registry::quantity::{self, amount};
+
+/// `DefaultResourceRequestsPrefix`.
+const REQUESTS: &str = "requests.";
+/// `ResourceHugePagesPrefix`.
+pub(super) const HUGE_PAGES: &str = "hugepages-";
+/// `ResourceRequestsHugePagesPrefix`.
+const REQUESTS_OF_HUGE_PAGES: &str = "requests.hugepages-";
+/// `standardContainerResources`.
+const FOR_CONTAINERS: &[&str] = &["cpu", "memory", "ephemeral-storage"];
+/// Numbers of objects (`integerResources`).
+const NUMBERS: &[&str] = &[
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+/// Other resources of quotas (`standardQuotaResources`).
+const FOR_QUOTAS: &[&str] = &[
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+/// The resource of volumes, which is no quota's.
+const STORAGE: &str = "storage";
+
+/// Kubernetes' own resources (`IsNativeResource`).
+pub(in crate::registry) fn is_native_resource(resource: &str) -> bool {
+    !resource.contains('/') || resource.contains("kubernetes.io/")
+}
+
+/// Resources of others (`example.com/gpu`), which are whole (`IsExtendedResourceName`).
+fn is_extended(resource: &str) -> bool {
+    let for_quota = format!("{REQUESTS}{resource}");
+    !is_native_resource(resource) && !resource.starts_with(REQUESTS) && name::label_key(&for_quota).is_empty()
+}
+
+/// Resources that may be overcommitted (`IsOvercommitAllowed`).
+pub(in crate::registry) fn is_shared_resource(resource: &str) -> bool {
+    is_native_resource(resource) && !resource.starts_with(HUGE_PAGES)
+}
+
+/// `IsStandardQuotaResourceName`.
+pub(in crate::registry) fn is_standard_for_quota(resource: &str) -> bool {
+    [FOR_CONTAINERS, NUMBERS, FOR_QUOTAS].concat().contains(&resource)
+        || [HUGE_PAGES, REQUESTS_OF_HUGE_PAGES].iter().any(|prefix| resource.starts_with(prefix))
+}
+
+/// `validateResourceName`.
+pub(in crate::registry) fn resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
+    let bad = name::label_key(resource);
+    if !bad.is_empty() {
+        errors.invalid_each(at, resource, bad);
+    } else if !resource.contains('/') && resource != STORAGE && !is_standard_for_quota(resource) {
+        errors.invalid(at, resource, "must be a standard resource type or fully qualified");
+    }
+}
+
+/// `ValidateContainerResourceName`.
+pub(in crate::registry) fn container_resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
+    resource_name(at, resource, errors);
+    match resource.contains('/') {
+        true if !is_native_resource(resource) && !is_extended(resource) => {
+            errors.invalid(at, resource, "doesn't follow extended resource name standard");
+        }
+        false if !FOR_CONTAINERS.contains(&resource) && !resource.starts_with(HUGE_PAGES) => {
+            errors.invalid(at, resource, "must be a standard resource for containers");
+        }
+        _ => {}
+    }
+}
+
+/// `ValidateResourceQuotaResourceName`.
+pub(in crate::registry) fn quota_resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
+    resource_name(at, resource, errors);
+    if !resource.contains('/') && !is_standard_for_quota(resource) {
+        errors.invalid(at, resource, "must be a standard resource for quota");
+    }
+}
+
+/// `ValidateResourceQuantityValue`.
+pub(in crate::registry) fn resource_value(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
+    if amount(value) < 0 {
+        errors.invalid(at, value, "must be greater than or equal to 0");
+    }
+    let is_number = NUMBERS.contains(&resource) || is_extended(resource);
+    if is_number && !quantity::is_whole(value) {
+        errors.invalid(at, value, "must be an integer");
+    }
+}
