@@ -148,7 +148,8 @@ pub(super) async fn replace(
     new: &mut Value,
     is_managed: bool,
 ) -> ApiResult<Option<Reply>> {
-    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_managed, has_labels: true };
+    let mut write =
+        Write { request, options, current: Some(Current { entry, object: old }), is_managed, has_labels: true };
     write.default(new);
     if !is_managed {
         write.managers(new).await;

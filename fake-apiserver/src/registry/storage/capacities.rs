@@ -9,8 +9,9 @@ use crate::object::name;
 use crate::object::selector::validate_structured_update;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
+use crate::registry::quantity::amount;
 use crate::registry::rules::{Rules, Strategy};
-use crate::registry::types::{amount, deprecation};
+use crate::registry::types::deprecation;
 use crate::registry::{items, text};
 use tree::Value;
 

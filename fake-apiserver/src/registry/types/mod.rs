@@ -75,7 +75,6 @@ pub(super) use resource_name::{
     container_resource_name, is_native_resource, is_shared_resource, is_standard_for_quota, quota_resource_name,
     resource_name, resource_value,
 };
-pub(crate) use resource_requirements::amount;
 pub(super) use resource_requirements::resource_requirements;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(super) use toleration::tolerations;
