@@ -97,7 +97,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<Outcome> {
     let connector = Connector::new(endpoint.address()?, ca_pem, Arc::new(Authorities::new()?));
     let limit = Duration::from_millis(options.beside);
     let vigil = Vigil::begin(endpoint.clone(), Some(token.clone()), limit)?;
-    // What is made at the first request is not the input's doing.
+    // The first request takes long for another reason: much is made for it.
     vigil.rounds(ROUNDS).await;
     vigil.complaints();
     let mut outcome = Outcome { findings: Vec::new(), sent: 0, others: BTreeMap::new() };

@@ -73,7 +73,7 @@ impl Place {
             let needed = Deadline::new(Arc::new(Needed { place: self.clone(), deadline: deadline.clone() }));
             let compiled = Structural::until(schema, &needed)
                 .map(|structural| Compiled { schema: structural, rules: Rules::until(schema, true, &needed) });
-            // What was not done to its end is no result.
+            // The result of a compilation that was ended is not kept.
             if needed.check().is_ok() {
                 self.compiled.get_or_init(|| compiled);
             }

@@ -397,3 +397,22 @@ pub(super) fn push_utf8(text: &mut String, mut bytes: &[u8]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_input_ends_when_it_is_told_to() {
+        let text = format!("[{}1]", "1,".repeat(2 * STRIDE));
+        let questions = std::cell::Cell::new(0);
+        let goes_on = || {
+            questions.set(questions.get() + 1);
+            questions.get() < 2
+        };
+        let mut lexer = Lexer::new(text.as_bytes()).asking(&goes_on);
+        assert_eq!(lexer.skip_value(), Err(SyntaxError("the time is up".to_owned())));
+        assert_eq!((questions.get(), lexer.at), (2, 2 * STRIDE));
+        assert_eq!(Lexer::check(text.as_bytes()), Ok(()));
+    }
+}
