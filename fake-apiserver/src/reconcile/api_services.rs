@@ -38,8 +38,8 @@ impl Reconciler for ApiServices {
         match event {
             Event::Start => vec!["".into()],
             Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => {
-                let group = entry.key.name().split_once('.').map(|(_, group)| group.into());
-                group.into_iter().filter(|group: &Box<str>| !group.is_empty()).collect()
+                let group = entry.key.name().split_once('.').map(|(_, group)| group).filter(|group| !group.is_empty());
+                group.map(Into::into).into_iter().collect()
             }
             _ => Vec::new(),
         }
