@@ -1,10 +1,12 @@
 //! The record of the objects that a real kube-apiserver creates at its first start, and the fake at every one
-//! (`fake-apiserver/src/reconcile/bootstrap.rs`): whole, but for their uids and revisions, and with `<time>` for the time.
+//! (`fake-apiserver/src/reconcile/bootstrap.rs`): as they are sent, but without revisions, and with `<uid>` and `<time>` for what differs.
 
 use crate::resources;
 use crate::subject::Real;
 use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::path::Path;
 
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
@@ -37,49 +39,60 @@ pub async fn record(real: &Real, output: &Path) -> Result<()> {
         let kind = &resources::served(resource, version).context("they are recorded")?.kind;
         let mut objects = list(real, (version, resource), if version == RBAC { &of_policy } else { "" }).await?;
         // Namespaces, and API services, come in no particular order.
-        objects.sort_by_key(|object| match resource {
-            "apiservices" => (object["metadata"]["name"].to_string(), 0),
-            _ => (object["metadata"]["namespace"].to_string(), revision(object)),
+        objects.sort_by_key(|item| match resource {
+            "apiservices" => (item.object["metadata"]["name"].to_string(), 0),
+            _ => (item.object["metadata"]["namespace"].to_string(), revision(item)),
         });
-        for mut object in objects {
-            ensure!(
-                resource != "flowschemas" || !object["status"]["conditions"].is_null(),
-                "a flow schema has no status"
-            );
-            object["apiVersion"] = version.into();
-            object["kind"] = (&**kind).into();
-            text += &format!("{}\n", bare(object)?);
+        for item in objects {
+            let status = &item.object["status"]["conditions"];
+            ensure!(resource != "flowschemas" || !status.is_null(), "a flow schema has no status");
+            text += &format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{version}\",{}\n", bare(&item)?);
         }
     }
     std::fs::write(output, text).with_context(|| output.display().to_string())
 }
 
-async fn list(real: &Real, (version, resource): (&str, &str), query: &str) -> Result<Vec<Value>> {
-    let list = real.ask("GET", &format!("/apis/{version}/{resource}{query}")).await?;
-    list["items"].as_array().cloned().with_context(|| format!("no list: {list}"))
+/// An item of a list: its text, and what it means.
+struct Item {
+    text: Box<RawValue>,
+    object: Value,
 }
 
-fn revision(object: &Value) -> u64 {
-    object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
-}
-
-/// The object without uid and revision, and with placeholders for times.
-fn bare(mut object: Value) -> Result<Value> {
-    let metadata = object["metadata"].as_object_mut().context("no metadata")?;
-    metadata.remove("uid");
-    metadata.remove("resourceVersion");
-    for value in object.as_object_mut().context("no object")?.values_mut() {
-        hide_times(value);
+async fn list(real: &Real, (version, resource): (&str, &str), query: &str) -> Result<Vec<Item>> {
+    #[derive(Deserialize)]
+    struct List {
+        items: Vec<Box<RawValue>>,
     }
-    Ok(object)
+    let bytes = real.bytes_for("application/json", &format!("/apis/{version}/{resource}{query}")).await?;
+    let List { items } = serde_json::from_slice(&bytes)?;
+    items.into_iter().map(|text| Ok(Item { object: serde_json::from_str(text.get())?, text })).collect()
 }
 
-fn hide_times(value: &mut Value) {
+fn revision(item: &Item) -> u64 {
+    item.object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// The text behind the brace, without the revision, and with placeholders for uid and times.
+fn bare(item: &Item) -> Result<String> {
+    let metadata = &item.object["metadata"];
+    let identity = format!("\"uid\":{},\"resourceVersion\":{}", metadata["uid"], metadata["resourceVersion"]);
+    let text = item.text.get();
+    ensure!(text.starts_with('{') && text.contains(&identity), "no identity in {text}");
+    let mut text = text[1..].replacen(&identity, "\"uid\":\"<uid>\"", 1);
+    let mut times = Vec::new();
+    times_in(&item.object, &mut times);
+    for time in times {
+        text = text.replace(&format!("\"{time}\""), "\"<time>\"");
+    }
+    Ok(text)
+}
+
+fn times_in<'v>(value: &'v Value, times: &mut Vec<&'v str>) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(hide_times),
-        Value::Object(members) => members.iter_mut().for_each(|(name, value)| match &**name {
-            "creationTimestamp" | "time" | "lastTransitionTime" if value.is_string() => *value = "<time>".into(),
-            _ => hide_times(value),
+        Value::Array(items) => items.iter().for_each(|item| times_in(item, times)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| match (&**name, value) {
+            ("creationTimestamp" | "time" | "lastTransitionTime", Value::String(time)) => times.push(time),
+            (_, value) => times_in(value, times),
         }),
         _ => {}
     }

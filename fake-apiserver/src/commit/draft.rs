@@ -5,6 +5,7 @@ use crate::object::meta::Metadata;
 use crate::registry::Resource;
 use crate::schema;
 use crate::store::{Draft, Entry, Key, Meta};
+use std::collections::BTreeMap;
 use tree::Value;
 
 /// An object, read in another version than the stored one under that revision.
@@ -29,4 +30,22 @@ pub(crate) fn draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
     let key = Key::new(resource.id, metadata.text("namespace"), metadata.text("name"));
     let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0, lacks_defaults: false };
     Ok(Draft { key, json: encoded.json, slot, body, meta })
+}
+
+/// The draft of an object whose text is as [`draft`] encodes it, with `<uid>` and `<time>` in place of the uid and of times, and without a
+/// revision. Its kind has no fields of its own to select by.
+pub(crate) fn recorded_draft(resource: &Resource, key: Key, text: &str, uid: &str, time: &str) -> Option<Encoded> {
+    let (before, behind) = text.split_once("<uid>")?;
+    let before = format!("{before}{uid}");
+    let labels = behind.split_once("\"labels\":").filter(|(own, _)| !own.contains('{'));
+    let labels = labels.and_then(|(_, labels)| labels.split_inclusive('}').next()).unwrap_or("{}");
+    let labels: BTreeMap<Box<str>, Box<str>> = serde_json::from_str(labels).ok()?;
+    Some(Draft {
+        key,
+        // Behind the quote.
+        slot: before.len() + 1,
+        json: (before + &behind.replace("<time>", time)).into_bytes(),
+        body: resource.storage().head.len(),
+        meta: Meta { uid: uid.into(), labels: labels.into_iter().collect(), fields: Vec::new(), complete_under: 0 },
+    })
 }

@@ -16,7 +16,7 @@ pub(crate) mod namespace;
 pub(crate) mod server;
 pub(crate) mod size;
 
-pub(crate) use draft::{Encoded, draft, read};
+pub(crate) use draft::{Encoded, draft, read, recorded_draft};
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};

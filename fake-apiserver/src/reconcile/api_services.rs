@@ -18,7 +18,7 @@ use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::managers::Writer;
-use crate::registry::{Registry, Resource, ids, text};
+use crate::registry::{Registry, Resource, ids};
 use crate::store::{Key, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -38,8 +38,8 @@ impl Reconciler for ApiServices {
         match event {
             Event::Start => vec!["".into()],
             Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => {
-                let group = entry.key.name().split_once('.').map(|(_, group)| group.into());
-                group.into_iter().filter(|group: &Box<str>| !group.is_empty()).collect()
+                let group = entry.key.name().split_once('.').map(|(_, group)| group).filter(|group| !group.is_empty());
+                group.map(Into::into).into_iter().collect()
             }
             _ => Vec::new(),
         }
@@ -50,23 +50,24 @@ impl Reconciler for ApiServices {
             let catalog = context.catalog();
             match group {
                 "" => create_built_in(context, &catalog.registry).await,
-                group => sync_custom(context, &catalog.registry, group).await,
+                group => sync_custom(context, &catalog.registry, group).await?,
             }
+            Ok(())
         }
         .boxed()
     }
 }
 
 /// Creates those of the built-in versions that are served.
-async fn create_built_in(cluster: &Context<'_>, registry: &Registry) -> ApiResult<()> {
-    for service in recorded::objects(GROUP, cluster.now) {
-        if registry.has_built_in(text(&service, "/spec/group"), text(&service, "/spec/version"))
-            && let Some(draft) = recorded::drafted(registry, service, cluster)?
+async fn create_built_in(cluster: &Context<'_>, registry: &Registry) {
+    for service in recorded::objects(GROUP) {
+        let (version, group) = service.name().split_once('.').unwrap_or_default();
+        if registry.has_built_in(group, version)
+            && let Some(draft) = service.drafted(registry, cluster, cluster.now)
         {
             cluster.commits.create(draft, None).await.ok();
         }
     }
-    Ok(())
 }
 
 /// Creates and repairs the API services of a group's custom versions, and deletes those of other versions.

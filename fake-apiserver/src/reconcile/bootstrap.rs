@@ -29,8 +29,8 @@ pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[S
         store(commits, system_namespaces::drafted(&catalog.registry, name, cluster, now)?).await?;
     }
     for group in [SCHEDULING_GROUP, RBAC_GROUP].into_iter().filter(|group| rbac || *group != RBAC_GROUP) {
-        for object in recorded::objects(group, now) {
-            if let Some(draft) = recorded::drafted(&catalog.registry, object, cluster)? {
+        for object in recorded::objects(group) {
+            if let Some(draft) = object.drafted(&catalog.registry, cluster, now) {
                 store(commits, draft).await?;
             }
         }

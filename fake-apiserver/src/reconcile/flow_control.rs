@@ -11,7 +11,7 @@
 
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
-use super::recorded;
+use super::recorded::{self, Recorded};
 use super::shared::Shared;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
@@ -25,6 +25,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tree::{Value, json};
 
+/// The keys.
+const OBJECTS: &str = "objects";
+const STATUS: &str = "status";
 const GROUP: &str = "flowcontrol.apiserver.k8s.io";
 /// `AutoUpdateAnnotationKey`.
 const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
@@ -38,21 +41,24 @@ const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 pub(super) struct FlowControl;
 
 impl Reconciler for FlowControl {
-    /// One key stands for all objects.
+    /// A key stands for the objects of a new cluster, another one for the status of all flow schemas, which the recorded ones have.
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
         let is_about = |key: &Key| matches!(key.resource, ids::FLOW_SCHEMAS | ids::PRIORITY_LEVEL_CONFIGURATIONS);
         match event {
-            Event::Start => vec!["".into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
+            Event::Start => vec![OBJECTS.into()],
+            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec![OBJECTS.into(), STATUS.into()],
             _ => Vec::new(),
         }
     }
 
-    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         async move {
             let catalog = context.catalog();
-            for object in recorded::objects(GROUP, context.now) {
-                ensure(context, &catalog.registry, object).await?;
+            if key == OBJECTS {
+                for object in recorded::objects(GROUP) {
+                    ensure(context, &catalog.registry, object).await?;
+                }
+                return Ok(());
             }
             let schemas = catalog.registry.known(ids::FLOW_SCHEMAS);
             let snapshot = context.store.snapshot();
@@ -66,14 +72,14 @@ impl Reconciler for FlowControl {
 }
 
 /// Creates one of the recorded objects, or restores it (`EnsureConfiguration`).
-async fn ensure(cluster: &Context<'_>, registry: &Registry, object: Value) -> ApiResult<()> {
-    let is_schema = object["kind"] == "FlowSchema";
+async fn ensure(cluster: &Context<'_>, registry: &Registry, recorded: Recorded) -> ApiResult<()> {
+    let is_schema = recorded.kind() == "FlowSchema";
     let id = if is_schema { ids::FLOW_SCHEMAS } else { ids::PRIORITY_LEVEL_CONFIGURATIONS };
     let (resource, time) = (registry.known(id), format_seconds(cluster.now));
-    let key = Key::new(id, "", meta::name(&object));
+    let key = Key::new(id, "", recorded.name());
     let changed = cluster.commits.change(&key, |entry| {
         let old = entry.object();
-        let Some(mut new) = revised(&old, &object) else { return Ok((Change::Leave, ())) };
+        let Some(mut new) = revised(&old, &recorded.object(cluster.now)) else { return Ok((Change::Leave, ())) };
         if new["spec"] != old["spec"] {
             meta::set(&mut new, "generation", meta::generation(&old) + 1);
         }
@@ -81,7 +87,7 @@ async fn ensure(cluster: &Context<'_>, registry: &Registry, object: Value) -> Ap
         Ok((Change::Put(draft(resource, &new)?), ()))
     });
     if changed.await?.is_none()
-        && let Some(draft) = recorded::drafted(registry, object, cluster)?
+        && let Some(draft) = recorded.drafted(registry, cluster, cluster.now)
     {
         cluster.commits.create(draft, None).await.ok();
     }
@@ -164,8 +170,8 @@ mod tests {
     use jiff::Timestamp;
 
     fn level(name: &str) -> Value {
-        let mut all = recorded::objects(GROUP, Timestamp::UNIX_EPOCH);
-        all.find(|object| object["kind"] == "PriorityLevelConfiguration" && meta::name(object) == name).expect(name)
+        let is_it = |object: &Recorded| object.kind() == "PriorityLevelConfiguration" && object.name() == name;
+        recorded::objects(GROUP).find(is_it).expect(name).object(Timestamp::UNIX_EPOCH)
     }
 
     /// Whether the spec is restored, and the mark afterwards, by name, mark, and generation.

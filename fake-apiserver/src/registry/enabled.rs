@@ -70,8 +70,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
     let is_matcher = |key: &str| MATCHERS.iter().any(|(matcher, _)| *matcher == key);
     let named = config.iter().filter(|(key, _)| !is_matcher(key));
     let named = named.map(|(key, value)| Ok((*key, Place::parse(key)?, *value))).collect::<Result<Vec<_>, String>>()?;
-    let groups = |version: &&str| version.split_once('/').map(|(group, _)| group.to_owned());
-    let groups: Vec<String> = versions.keys().chain(&KNOWN).filter_map(|version| groups(version)).collect();
+    let group = |version: &&str| version.split_once('/').map(|(group, _)| group.to_owned());
+    let groups: Vec<String> = versions.keys().chain(&KNOWN).filter_map(group).collect();
     let unknown = named.iter().filter(|(_, place, _)| !groups.iter().any(|group| group == place.group));
     let unknown: Vec<&str> = unknown.map(|(_, place, _)| place.group_version).collect();
     if !unknown.is_empty() {
@@ -194,7 +194,7 @@ mod tests {
         ] {
             assert_eq!(configured(config).err().as_deref(), Some(expected), "{config}");
         }
-        let beta = configured("api/beta=true").err().expect("a refusal");
+        let beta = configured("api/beta=true").expect_err("a refusal");
         assert!(beta.starts_with("fake-apiserver does not serve admissionregistration.k8s.io/v1beta1, "), "{beta}");
         assert!(!beta.contains("alpha"), "{beta}");
     }

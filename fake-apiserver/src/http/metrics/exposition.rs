@@ -55,7 +55,7 @@ fn rendered(replica: &Replica) -> String {
     durations(&mut text, &all);
     undisturbed_durations(&mut text, &all);
     text.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", "counter");
-    let mut counts: BTreeMap<(u16, Vec<(&str, &str)>), u64> = BTreeMap::new();
+    let mut counts: BTreeMap<(u16, LabelPairs<'_>), u64> = BTreeMap::new();
     for series in &all {
         for (code, count) in &*lock(&series.codes) {
             *counts.entry((*code, series.labels_with_dry_run())).or_default() += count;
@@ -80,13 +80,15 @@ fn rendered(replica: &Replica) -> String {
     text.finish()
 }
 
+/// Labels with their values.
+type LabelPairs<'s> = Vec<(&'static str, &'s str)>;
 /// Numbers of durations by bucket, and their sum in seconds, by labels.
-type Histograms<'s> = BTreeMap<Vec<(&'static str, &'s str)>, (Vec<u64>, f64)>;
+type Histograms<'s> = BTreeMap<LabelPairs<'s>, (Vec<u64>, f64)>;
 
 /// The durations of those series. Several series may have the same labels.
 fn histograms<'s>(
     all: impl Iterator<Item = &'s Arc<Series>>,
-    labels: fn(&'s Series) -> Vec<(&'static str, &'s str)>,
+    labels: fn(&'s Series) -> LabelPairs<'s>,
 ) -> Histograms<'s> {
     let mut histograms = Histograms::new();
     for series in all {
