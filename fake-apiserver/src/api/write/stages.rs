@@ -51,6 +51,7 @@ impl<'w> Write<'w, '_> {
             api_version: &request.version.api_version,
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
             deadline: &request.deadline,
+            permissions: Some(request),
         }
     }
 

@@ -88,7 +88,7 @@ pub(super) const POD_CERTIFICATE_REQUEST: Rules = Rules {
         validate: pod_requests::validate,
         ..Strategy::NONE
     },
-    subresources: &[("status", Strategy { validate: pod_requests::status, ..Strategy::STATUS })],
+    subresources: &[("status", Strategy { validate: pod_requests::signed_status, ..Strategy::STATUS })],
     ..Rules::ORDINARY
 };
 
