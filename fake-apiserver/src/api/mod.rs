@@ -14,6 +14,7 @@ mod last_applied;
 mod list;
 mod managers;
 mod patch;
+mod permissions;
 mod preconditions;
 mod reply;
 pub(crate) mod request;

@@ -201,6 +201,7 @@ impl<'r> Exchange<'r> {
             clock: &*self.replica.clock,
             now: self.now,
             user,
+            verb: self.verb,
             resource,
             version,
             namespace: path.namespace,

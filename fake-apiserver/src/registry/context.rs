@@ -22,11 +22,57 @@ pub struct Context<'w> {
     pub has_labels: bool,
     /// The time until which the rules may compute.
     pub deadline: &'w Deadline,
+    /// The permissions of the user; `None` for the server itself.
+    pub permissions: Option<&'w dyn Permissions>,
+}
+
+/// The permissions of the user who writes, in the request that the rules belong to.
+pub trait Permissions {
+    /// The verb of the request.
+    fn verb(&self) -> &str;
+
+    /// Whether the user may do something else, too.
+    ///
+    /// # Errors
+    /// The message of a refusal.
+    fn may(&self, asked: &Asked<'_>) -> Result<(), String>;
+}
+
+/// An act that takes a permission. Unknown parts are empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The verb.
+    pub verb: &'a str,
+    /// API group.
+    pub group: &'a str,
+    /// API version, `*` for any.
+    pub version: &'a str,
+    /// The resource.
+    pub resource: &'a str,
+    /// The subresource.
+    pub subresource: &'a str,
+    /// The namespace; empty for all.
+    pub namespace: &'a str,
+    /// The name; empty for all.
+    pub name: &'a str,
 }
 
 impl<'w> Context<'w> {
+    /// The verb of the request; "" without one.
+    pub(super) fn verb(&self) -> &'w str {
+        self.permissions.map(Permissions::verb).unwrap_or_default()
+    }
+
+    /// Whether the user may do something beyond the write itself. The server may do everything.
+    ///
+    /// # Errors
+    /// The message of a refusal.
+    pub(super) fn may(&self, asked: &Asked<'_>) -> Result<(), String> {
+        self.permissions.map_or(Ok(()), |permissions| permissions.may(asked))
+    }
+
     /// The context of a write by the server itself, in the storage version.
     pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp, deadline: &'w Deadline) -> Self {
-        Context { user: None, store, now, api_version, subresource: "", has_labels: true, deadline }
+        Context { user: None, store, now, api_version, subresource: "", has_labels: true, deadline, permissions: None }
     }
 }

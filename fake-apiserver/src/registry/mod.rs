@@ -70,7 +70,7 @@ mod types;
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
 pub(crate) use apps::selector_text as scale_selector;
-pub use context::Context;
+pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
 pub(crate) use custom_resource_definitions::{Approval, approval_of};
 pub(crate) use enabled::enabled;

@@ -58,6 +58,8 @@ pub(crate) struct Request<'r> {
     /// The time of that clock when the request arrived, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
+    /// The verb, as authorizers know it.
+    pub(crate) verb: &'r str,
     /// The resource, as it is stored.
     pub(crate) resource: &'r Arc<Resource>,
     /// The served version of the resource.

@@ -54,6 +54,7 @@ impl<'w> Write<'w, '_> {
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
             deadline: &request.deadline,
+            permissions: Some(request),
         }
     }
 

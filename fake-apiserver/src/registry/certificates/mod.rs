@@ -13,7 +13,6 @@ use super::defaults::visit;
 use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, items, number, text};
 use crate::clock::format_seconds;
-use crate::object::name;
 use crate::user::User;
 use tree::Value;
 
@@ -54,24 +53,11 @@ fn prepare_signing_request(context: &Context<'_>, request: &mut Value, old: Opti
 }
 
 pub(super) const CLUSTER_TRUST_BUNDLE: Rules = Rules {
-    name_rule: NameRule::Of(|bundle, own| bundle_name(text(bundle, "/spec/signerName"), own)),
+    name_rule: NameRule::Of(|bundle, own| trust_bundles::bundle_name(text(bundle, "/spec/signerName"), own)),
     cells: &[SIGNER_OR_NONE],
     strategy: Strategy { validate: trust_bundles::validate, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
-
-/// `ValidateClusterTrustBundleName`: a bundle of a signer has its name as prefix.
-fn bundle_name(signer: &str, own: &str) -> Vec<String> {
-    let prefix = format!("{}:", signer.replace('/', ":"));
-    match (signer, own.strip_prefix(&prefix)) {
-        ("", _) if own.contains(':') => {
-            vec!["ClusterTrustBundle without signer name must not have \":\" in its name".into()]
-        }
-        ("", _) => name::dns_subdomain(own),
-        (_, Some(rest)) => name::dns_subdomain(rest),
-        (_, None) => vec![format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}")],
-    }
-}
 
 pub(super) const POD_CERTIFICATE_REQUEST: Rules = Rules {
     status_keeps_metadata: true,
@@ -88,7 +74,7 @@ pub(super) const POD_CERTIFICATE_REQUEST: Rules = Rules {
         validate: pod_requests::validate,
         ..Strategy::NONE
     },
-    subresources: &[("status", Strategy { validate: pod_requests::status, ..Strategy::STATUS })],
+    subresources: &[("status", Strategy { validate: pod_requests::signed_status, ..Strategy::STATUS })],
     ..Rules::ORDINARY
 };
 

@@ -1,15 +1,15 @@
 //! Validation of pod certificate requests.
 //!
-//! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1). Not ported: the rule for e-mail addresses in certificates,
-//! and the authorization to sign.
+//! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1). Not ported: the rule for e-mail addresses in
+//! certificates.
 
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{generation, name};
-use crate::registry::context::Context;
+use crate::registry::context::{Asked, Context};
 use crate::registry::cursor::At;
 use crate::registry::types::{conditions, is_kubernetes_signer, signer_name};
 use crate::registry::{items, text};
-use crate::schema::lookup;
+use crate::schema::{lookup, quote};
 use crate::x509::{Certificate, CertificateRequest, KeyKind, key_kind, pem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -127,7 +127,7 @@ fn stub(at: At<'_, '_>, errors: &mut Errors) {
 }
 
 /// `ValidatePodCertificateRequestStatusUpdate`.
-pub(super) fn status(context: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
+fn status(context: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let request = At::object(new, API_VERSION, KIND);
     let status = request.field("status");
     let before = errors.len();
@@ -155,16 +155,49 @@ pub(super) fn status(context: &Context<'_>, new: &Value, old: Option<&Value>, er
     }
 }
 
+/// The status, and the permission to change it.
+pub(super) fn signed_status(context: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
+    status(context, new, old, errors);
+    let signer = text(new, "/spec/signerName");
+    if errors.is_empty()
+        && old.is_some_and(|old| !are_same(&new["status"], &old["status"]))
+        && !may_sign(context, signer)
+    {
+        let user = quote(context.user.map_or("", |user| &user.name));
+        let detail = format!("User {user} is not permitted to \"sign\" for signer {}", quote(signer));
+        errors.forbidden(Path::new("spec.signerName"), detail);
+    }
+}
+
+/// Whether the user may sign for a signer, or for all of its domain (`IsAuthorizedForSignerName`).
+fn may_sign(context: &Context<'_>, signer: &str) -> bool {
+    let domain = format!("{}/*", signer.split('/').next().unwrap_or_default());
+    let asked = Asked {
+        verb: "sign",
+        group: "certificates.k8s.io",
+        version: "*",
+        resource: "signers",
+        subresource: "",
+        namespace: "",
+        name: signer,
+    };
+    context.may(&asked).is_ok() || context.may(&Asked { name: &domain, ..asked }).is_ok()
+}
+
 /// Whether a condition of the request is true.
 fn is(request: &Value, wanted: &str) -> bool {
     let mut conditions = items(request, "/status/conditions").iter();
     conditions.any(|condition| text(condition, "/type") == wanted && text(condition, "/status") == "True")
 }
 
+fn are_same(one: &Value, other: &Value) -> bool {
+    let ty = lookup(API_VERSION, KIND).and_then(|kind| generation::of_field(kind, "status"));
+    generation::equal_as(ty, Some(one), Some(other))
+}
+
 /// `validateSemanticEquality` of the status.
 fn same_status(one: &Value, other: &Value, detail: &str, errors: &mut Errors) {
-    let ty = lookup(API_VERSION, KIND).and_then(|kind| generation::of_field(kind, "status"));
-    if !generation::equal_as(ty, Some(one), Some(other)) {
+    if !are_same(one, other) {
         omitted(Path::new("status"), detail, errors);
     }
 }

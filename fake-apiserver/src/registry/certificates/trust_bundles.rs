@@ -2,9 +2,8 @@
 //!
 //! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1).
 
-use super::bundle_name;
 use crate::error::{Errors, FieldError, Path};
-use crate::object::meta;
+use crate::object::{meta, name};
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::text;
@@ -66,5 +65,18 @@ fn trust_bundle(at: At<'_, '_>, errors: &mut Errors) {
     }
     for indices in anchors.values().filter(|indices| indices.len() > 1) {
         at.invalid_value(OMITTED, format!("duplicate trust anchor (indices [{}])", indices.join(" ")), errors);
+    }
+}
+
+/// `ValidateClusterTrustBundleName`: a bundle of a signer has its name as prefix.
+pub(super) fn bundle_name(signer: &str, own: &str) -> Vec<String> {
+    let prefix = format!("{}:", signer.replace('/', ":"));
+    match (signer, own.strip_prefix(&prefix)) {
+        ("", _) if own.contains(':') => {
+            vec!["ClusterTrustBundle without signer name must not have \":\" in its name".into()]
+        }
+        ("", _) => name::dns_subdomain(own),
+        (_, Some(rest)) => name::dns_subdomain(rest),
+        (_, None) => vec![format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}")],
     }
 }

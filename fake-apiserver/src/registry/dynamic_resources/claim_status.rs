@@ -25,9 +25,10 @@ const MAX_HARDWARE_ADDRESS: usize = 128;
 const MAX_DATA: usize = 10 * 1024;
 
 /// A device that is allocated: driver, pool, device and share.
-type Device<'v> = [&'v str; 4];
+pub(super) type Device<'v> = [&'v str; 4];
 
-fn device<'v>(value: &'v Value) -> Device<'v> {
+/// The device that a part of a status is about.
+pub(super) fn device<'v>(value: &'v Value) -> Device<'v> {
     ["driver", "pool", "device", "shareID"].map(|field| value[field].as_str().unwrap_or_default())
 }
 

@@ -6,6 +6,7 @@
 mod capacity;
 mod claim_status;
 mod names;
+mod permissions;
 mod requests;
 mod selectors;
 mod slices;
@@ -89,6 +90,7 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
                 authorize_status_for_admin(context, claim, old, errors);
                 if let Some(old) = old {
                     let at = |claim| At::object(claim, API_VERSION, "ResourceClaim");
+                    permissions::check(context, at(claim), at(old), errors);
                     claim_status::update(at(claim), at(old), errors);
                 }
             },

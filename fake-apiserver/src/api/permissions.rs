@@ -1,0 +1,21 @@
+//! The permissions of the user who makes a request, for the rules of the kind that it writes.
+
+use super::Request;
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::registry::{Asked, Permissions};
+
+impl Permissions for Request<'_> {
+    fn verb(&self) -> &str {
+        self.verb
+    }
+
+    fn may(&self, asked: &Asked<'_>) -> Result<(), String> {
+        let Asked { verb, group, version, resource, subresource, namespace, name } = *asked;
+        let target = Target::Resource { group, version, resource, subresource, namespace, name };
+        let attributes = Attributes::new(&self.user, verb, target);
+        match self.cluster.authorizer.authorize(&attributes) {
+            Decision::Allow(_) => Ok(()),
+            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason).to_string()),
+        }
+    }
+}
