@@ -2,9 +2,11 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod default_class;
 mod default_toleration_seconds;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
+mod persistent_volume_claim_resize;
 mod priority;
 mod runtime_class;
 mod service_account;
@@ -19,6 +21,7 @@ use super::plugin::Plugin;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
+use persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
@@ -55,17 +58,17 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
-    ("DefaultStorageClass", Missing),
+    ("DefaultStorageClass", Default(|| Box::new(default_class::STORAGE))),
     ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
-    ("PersistentVolumeClaimResize", Missing),
+    ("PersistentVolumeClaimResize", Default(|| Box::new(PersistentVolumeClaimResize))),
     ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
     ("CertificateSubjectRestriction", Missing),
-    ("DefaultIngressClass", Missing),
+    ("DefaultIngressClass", Default(|| Box::new(default_class::INGRESS))),
     ("DenyServiceExternalIPs", Missing),
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),

@@ -85,10 +85,10 @@ fn prepare_data_source(claim: &mut Value, old: Option<&Value>) {
 }
 
 /// The annotation that was the class before there was a field (`BetaStorageClassAnnotation`).
-pub(super) const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
+pub(crate) const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// The storage class of a claim or a volume (`GetPersistentVolumeClaimClass`, `GetPersistentVolumeClass`).
-pub(super) fn class(object: &Value) -> &str {
+pub(crate) fn class(object: &Value) -> &str {
     meta::annotations(object).get(CLASS_ANNOTATION).unwrap_or_else(|| text(object, "/spec/storageClassName"))
 }
 

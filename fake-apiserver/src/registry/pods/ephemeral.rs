@@ -1,15 +1,13 @@
 //! The subresource `ephemeralcontainers`: containers can be added to a pod, but neither changed nor removed.
 //!
 //! Follows `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go` and
-//! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1). Where the real server
-//! appends a diff of its Go structs, the changed fields are listed.
+//! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::update::differences;
-use super::validate::{self, SPEC};
+use super::validate;
 use crate::error::{Errors, Path};
-use crate::object::generation::equal;
 use crate::object::meta;
-use crate::registry::{carry_over, child, is_mirror_pod, items, text};
+use crate::registry::cursor::At;
+use crate::registry::{carry_over, child, is_mirror_pod, text};
 use std::collections::HashMap;
 use tree::Value;
 
@@ -32,18 +30,17 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
         return errors.forbidden(Path::new("[]"), "static pods do not support ephemeral containers");
     }
     validate::spec(new, errors);
-    let now: HashMap<&str, &Value> =
-        items(new, "/spec/ephemeralContainers").iter().map(|container| (text(container, "/name"), container)).collect();
-    for container in items(old, "/spec/ephemeralContainers") {
-        let name = text(container, "/name");
+    let (new, old) = (At::object(new, "v1", "Pod"), At::object(old, "v1", "Pod"));
+    let (new, old) = (new.field("spec.ephemeralContainers"), old.field("spec.ephemeralContainers"));
+    let now: HashMap<&str, At<'_, '_>> =
+        new.items().map(|container| (text(container.value(), "/name"), container)).collect();
+    for container in old.items() {
+        let name = text(container.value(), "/name");
         let change = match now.get(name) {
             None => "removed\n".to_string(),
-            Some(other) if !equal(Some(other), Some(container)) => {
-                format!("changed\n{}", differences(other, container))
-            }
+            Some(other) if !other.equals(&container) => format!("changed\n{}", other.difference_from(&container)),
             Some(_) => continue,
         };
-        let detail = format!("existing ephemeral containers {name:?} may not be {change}");
-        errors.forbidden(SPEC.child("ephemeralContainers"), detail);
+        new.forbidden(format!("existing ephemeral containers {name:?} may not be {change}"), errors);
     }
 }

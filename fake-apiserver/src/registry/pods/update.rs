@@ -1,21 +1,18 @@
 //! The allowed changes of a pod: a few fields of its spec, and the fields of its status that kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: transitions of
-//! container states.
+//! Not ported: transitions of container states.
 
 use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
-use crate::object::generation::{equal_as, of_field};
 use crate::object::name;
 use crate::object::validate::immutable;
 use crate::registry::cursor::At;
 use crate::registry::types::{active_deadline_seconds, ip, tolerations};
 use crate::registry::{carry_over, items, number, text};
-use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
-use tree::{Map, Value};
+use tree::Value;
 
 /// `updatablePodSpecFields`.
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
@@ -54,9 +51,13 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
     if !items(old, "/schedulingGates").is_empty() {
         gated::fewer_nodes(errors, &mut rest, old);
     }
-    if !equal_as(spec_type(), Some(&rest), Some(old)) {
-        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", differences(&rest, old));
-        errors.forbidden(SPEC, detail);
+    let pod = |spec: &Value| Value::from_iter([("spec", spec.clone())]);
+    let (rest, old) = (pod(&rest), pod(old));
+    let (rest, old) = (At::object(&rest, "v1", "Pod"), At::object(&old, "v1", "Pod"));
+    let (rest, old) = (rest.field("spec"), old.field("spec"));
+    if !rest.equals(&old) {
+        let difference = rest.difference_from(&old);
+        rest.forbidden(format!("pod updates may not change fields other than {UPDATABLE}\n{difference}"), errors);
     }
 }
 
@@ -104,27 +105,6 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
             errors.forbidden(SPEC.item("schedulingGates", index).child("name"), detail);
         }
     }
-}
-
-/// The type of a pod's spec.
-fn spec_type() -> Option<TypeRef<'static>> {
-    let pod = schema::lookup("v1", "Pod")?;
-    Some(pod.of(pod.field("spec")?))
-}
-
-/// The fields that differ, before and after.
-pub(super) fn differences(new: &Value, old: &Value) -> String {
-    let fields = |spec: &Value| spec.as_object().cloned().unwrap_or_default();
-    let (new, old): (Map, Map) = (fields(new), fields(old));
-    let mut text = String::new();
-    for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
-        let (before, after) = (old.get(key), new.get(key));
-        if !equal_as(spec_type().and_then(|ty| of_field(ty, key)), before, after) {
-            let print = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
-            text.push_str(&format!("- {key:?}: {}\n+ {key:?}: {}\n", print(before), print(after)));
-        }
-    }
-    text
 }
 
 /// Findings about a change of a pod's status.
