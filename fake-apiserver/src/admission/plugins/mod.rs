@@ -149,12 +149,12 @@ mod tests {
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
         for (enabled, disabled, expected) in [
-            ("", "", Ok(6)),
-            ("Priority,NamespaceLifecycle", "", Ok(6)),
-            ("ServiceAccount", "", Ok(7)),
-            ("ServiceAccount,NodeRestriction", "", Ok(8)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(6)),
-            ("", "TaintNodesByCondition,Priority", Ok(4)),
+            ("", "", Ok(9)),
+            ("Priority,NamespaceLifecycle", "", Ok(9)),
+            ("ServiceAccount", "", Ok(10)),
+            ("ServiceAccount,NodeRestriction", "", Ok(11)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(9)),
+            ("", "TaintNodesByCondition,Priority", Ok(7)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -163,7 +163,7 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(5)),
+            ("", "NamespaceLifecycle", Ok(8)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
             let found = chain(&config).map(|chain| chain.0.len());
