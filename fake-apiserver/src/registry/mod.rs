@@ -78,6 +78,7 @@ pub(crate) use fields::{at, carry_over, child, flag, items, number, text};
 use fields::{default_to, sync_first};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
+pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub(crate) use quantity::amount;
 pub use rbac::GROUP as RBAC_GROUP;

@@ -133,9 +133,9 @@ fn longest(
 ) -> Match {
     let mut best = Match { old: old_from, new: new_from, len: 0 };
     let mut lengths: HashMap<usize, usize> = HashMap::new();
-    for index in old_from..old_to {
+    for (index, line) in old.iter().enumerate().take(old_to).skip(old_from) {
         let mut next = HashMap::new();
-        let places = places.get(old[index]).map(Vec::as_slice).unwrap_or_default();
+        let places = places.get(line).map(Vec::as_slice).unwrap_or_default();
         for place in places.iter().filter(|place| (new_from..new_to).contains(place)) {
             let before = place.checked_sub(1).and_then(|place| lengths.get(&place));
             let len = before.copied().unwrap_or_default() + 1;

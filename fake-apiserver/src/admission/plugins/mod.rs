@@ -2,9 +2,11 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod default_class;
 mod default_toleration_seconds;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
+mod persistent_volume_claim_resize;
 mod pod_security;
 mod priority;
 mod runtime_class;
@@ -20,6 +22,7 @@ use super::plugin::Plugin;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
+use persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use pod_security::PodSecurity;
 use priority::Priority;
 use runtime_class::RuntimeClass;
@@ -57,17 +60,17 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
-    ("DefaultStorageClass", Missing),
+    ("DefaultStorageClass", Default(|| Box::new(default_class::STORAGE))),
     ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
-    ("PersistentVolumeClaimResize", Missing),
+    ("PersistentVolumeClaimResize", Default(|| Box::new(PersistentVolumeClaimResize))),
     ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
     ("CertificateSubjectRestriction", Missing),
-    ("DefaultIngressClass", Missing),
+    ("DefaultIngressClass", Default(|| Box::new(default_class::INGRESS))),
     ("DenyServiceExternalIPs", Missing),
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),
@@ -148,12 +151,12 @@ mod tests {
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
         for (enabled, disabled, expected) in [
-            ("", "", Ok(7)),
-            ("Priority,NamespaceLifecycle", "", Ok(7)),
-            ("ServiceAccount", "", Ok(8)),
-            ("ServiceAccount,NodeRestriction", "", Ok(9)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(7)),
-            ("", "TaintNodesByCondition,Priority", Ok(5)),
+            ("", "", Ok(10)),
+            ("Priority,NamespaceLifecycle", "", Ok(10)),
+            ("ServiceAccount", "", Ok(11)),
+            ("ServiceAccount,NodeRestriction", "", Ok(12)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(10)),
+            ("", "TaintNodesByCondition,Priority", Ok(8)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -162,7 +165,7 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(6)),
+            ("", "NamespaceLifecycle", Ok(9)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
             let found = chain(&config).map(|chain| chain.0.len());

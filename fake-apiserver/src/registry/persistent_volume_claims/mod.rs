@@ -4,7 +4,10 @@
 //! `SetDefaults_PersistentVolumeClaim` of `pkg/apis/core/v1/defaults.go` and `printPersistentVolumeClaim` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod class;
 mod validate;
+
+pub(crate) use class::{CLASS_ANNOTATION, storage_class};
 
 use super::defaults::{Disabled, drop_disabled};
 use super::rules::{Cell, Rules, Strategy};
@@ -84,14 +87,6 @@ fn prepare_data_source(claim: &mut Value, old: Option<&Value>) {
     }
 }
 
-/// The annotation that was the class before there was a field (`BetaStorageClassAnnotation`).
-pub(super) const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
-
-/// The storage class of a claim or a volume (`GetPersistentVolumeClaimClass`, `GetPersistentVolumeClass`).
-pub(super) fn class(object: &Value) -> &str {
-    meta::annotations(object).get(CLASS_ANNOTATION).unwrap_or_else(|| text(object, "/spec/storageClassName"))
-}
-
 /// Access modes in short, each once and in a fixed order (`GetAccessModesAsString`).
 pub(super) fn access_modes(modes: &Value) -> String {
     const MODES: [(&str, &str); 4] =
@@ -123,7 +118,7 @@ const CELLS: &[(&str, Cell)] = &[
         "" => "".into(),
         _ => access_modes(&claim["status"]["accessModes"]).into(),
     }),
-    ("StorageClass", |claim, _| class(claim).into()),
+    ("StorageClass", |claim, _| storage_class(claim).into()),
     ("VolumeAttributesClass", |claim, _| or_unset(claim, "volumeAttributesClassName").into()),
     ("VolumeMode", |claim, _| or_unset(claim, "volumeMode").into()),
 ];

@@ -3,7 +3,7 @@
 //! Follows `ValidatePersistentVolumeClaim`, `ValidatePersistentVolumeClaimUpdate` and
 //! `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::CLASS_ANNOTATION;
+use super::class::CLASS_ANNOTATION;
 use crate::error::{Errors, Path};
 use crate::object::validate::IMMUTABLE;
 use crate::object::{meta, name};

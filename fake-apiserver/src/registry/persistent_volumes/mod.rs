@@ -6,7 +6,7 @@
 mod validate;
 
 use super::context::Context;
-use super::persistent_volume_claims::{CLASS_ANNOTATION, access_modes, class, or_unset, phase};
+use super::persistent_volume_claims::{CLASS_ANNOTATION, access_modes, or_unset, phase, storage_class};
 use super::rules::{Cell, Rules, Strategy};
 use super::types::{default_volume_source, node_selector_term_warnings, round_resources, visit};
 use super::{child, default_to, items, text};
@@ -112,7 +112,7 @@ const CELLS: &[(&str, Cell)] = &[
         None => "".into(),
         Some(claim) => format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")).into(),
     }),
-    ("StorageClass", |volume, _| class(volume).into()),
+    ("StorageClass", |volume, _| storage_class(volume).into()),
     ("VolumeAttributesClass", |volume, _| or_unset(volume, "volumeAttributesClassName").into()),
     ("Reason", |volume, _| text(volume, "/status/reason").into()),
     ("VolumeMode", |volume, _| or_unset(volume, "volumeMode").into()),

@@ -3,13 +3,11 @@
 //! Follows `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go` and
 //! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::update::container_type;
-use super::validate::{self, SPEC};
+use super::validate;
 use crate::error::{Errors, Path};
-use crate::object::difference::difference;
-use crate::object::generation::equal_as;
 use crate::object::meta;
-use crate::registry::{carry_over, child, is_mirror_pod, items, text};
+use crate::registry::cursor::At;
+use crate::registry::{carry_over, child, is_mirror_pod, text};
 use std::collections::HashMap;
 use tree::Value;
 
@@ -32,20 +30,17 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
         return errors.forbidden(Path::new("[]"), "static pods do not support ephemeral containers");
     }
     validate::spec(new, Some(old), errors);
-    let now: HashMap<&str, &Value> =
-        items(new, "/spec/ephemeralContainers").iter().map(|container| (text(container, "/name"), container)).collect();
-    let ty = container_type("ephemeralContainers");
-    for container in items(old, "/spec/ephemeralContainers") {
-        let name = text(container, "/name");
+    let (new, old) = (At::object(new, "v1", "Pod"), At::object(old, "v1", "Pod"));
+    let (new, old) = (new.field("spec.ephemeralContainers"), old.field("spec.ephemeralContainers"));
+    let now: HashMap<&str, At<'_, '_>> =
+        new.items().map(|container| (text(container.value(), "/name"), container)).collect();
+    for container in old.items() {
+        let name = text(container.value(), "/name");
         let change = match now.get(name) {
             None => "removed\n".to_string(),
-            Some(other) if !equal_as(ty, Some(other), Some(container)) => {
-                let shown = |container| ty.map(|ty| ty.printed(container)).unwrap_or_default();
-                format!("changed\n{}", difference(&shown(container), &shown(other)))
-            }
+            Some(other) if !other.equals(&container) => format!("changed\n{}", other.difference_from(&container)),
             Some(_) => continue,
         };
-        let detail = format!("existing ephemeral containers {name:?} may not be {change}");
-        errors.forbidden(SPEC.child("ephemeralContainers"), detail);
+        new.forbidden(format!("existing ephemeral containers {name:?} may not be {change}"), errors);
     }
 }

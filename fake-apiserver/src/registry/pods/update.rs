@@ -6,14 +6,11 @@
 use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
-use crate::object::difference::difference;
-use crate::object::generation::{equal_as, of_field};
 use crate::object::validate::immutable;
 use crate::object::{meta, name};
 use crate::registry::cursor::At;
 use crate::registry::types::{APP_ARMOR, active_deadline_seconds, ip, tolerations};
 use crate::registry::{MIRROR_POD_ANNOTATION, carry_over, items, number, text};
-use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -76,11 +73,13 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
     if !items(old, "/schedulingGates").is_empty() {
         gated::fewer_nodes(errors, &mut rest, old);
     }
-    if !equal_as(Some(spec_type()), Some(&rest), Some(old)) {
-        let [old, rest] = [old, &rest].map(|spec| spec_type().printed(spec));
-        let diff = difference(&old, &rest);
-        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
-        errors.forbidden(SPEC, detail);
+    let pod = |spec: &Value| Value::from_iter([("spec", spec.clone())]);
+    let (rest, old) = (pod(&rest), pod(old));
+    let (rest, old) = (At::object(&rest, "v1", "Pod"), At::object(&old, "v1", "Pod"));
+    let (rest, old) = (rest.field("spec"), old.field("spec"));
+    if !rest.equals(&old) {
+        let difference = rest.difference_from(&old);
+        rest.forbidden(format!("pod updates may not change fields other than {UPDATABLE}\n{difference}"), errors);
     }
 }
 
@@ -128,17 +127,6 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
             errors.forbidden(SPEC.item("schedulingGates", index).child("name"), detail);
         }
     }
-}
-
-/// The type of a pod's spec.
-pub(super) fn spec_type() -> TypeRef<'static> {
-    let pod = schema::lookup("v1", "Pod").expect("pods have a type");
-    pod.of(pod.field("spec").expect("pods have a spec"))
-}
-
-/// The type of the containers in a list of the spec.
-pub(super) fn container_type(list: &str) -> Option<TypeRef<'static>> {
-    of_field(spec_type(), list)?.target().element()
 }
 
 /// Findings about a change of a pod's status.

@@ -24,7 +24,7 @@ pub(in crate::registry) fn persistent_volume_claim_template(template: At<'_, '_>
     annotations(metadata.path().child("annotations"), metadata.field("annotations").value(), errors);
     labels(metadata.path().child("labels"), metadata.field("labels").value(), errors);
     for (field, value) in metadata.value().as_object().into_iter().flatten() {
-        let is_zero = value.is_null() || value.as_str() == Some("") || *value == Value::from(0);
+        let is_zero = value.is_null() || value.as_str() == Some("") || *value == 0;
         if !is_zero && !TEMPLATE_METADATA.contains(&field.as_str()) {
             errors.forbidden(template.path().child(field), "cannot be set");
         }
