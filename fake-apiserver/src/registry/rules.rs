@@ -26,6 +26,8 @@ pub struct Rules {
     pub labels_count: bool,
     /// `metadata.generation` begins with the number that was sent.
     pub keeps_generation: bool,
+    /// An object without a name gets a uid as one.
+    pub named_by_uid: bool,
     /// An update of a missing object creates it (`AllowCreateOnUpdate`).
     pub create_on_update: bool,
     /// A delete that removes the object answers with it rather than with a `Status` (`ReturnDeletedObject`).
@@ -200,6 +202,7 @@ impl Rules {
         annotations_count: false,
         labels_count: false,
         keeps_generation: false,
+        named_by_uid: false,
         create_on_update: false,
         delete_returns_object: false,
         orphans_dependents: false,
