@@ -38,6 +38,7 @@ mod volume_mount;
 mod volume_warnings;
 
 pub(super) use super::defaults::visit;
+pub(crate) use super::quantity::amount;
 pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
