@@ -14,8 +14,12 @@ use crate::object::name;
 use std::collections::{BTreeSet, HashSet};
 use tree::Value;
 
-pub(super) const RULES: Rules =
-    Rules { create_on_update: true, strategy: Strategy { default, validate, ..Strategy::NONE }, ..Rules::ORDINARY };
+pub(super) const RULES: Rules = Rules {
+    named_by_uid: true,
+    create_on_update: true,
+    strategy: Strategy { default, validate, ..Strategy::NONE },
+    ..Rules::ORDINARY
+};
 
 /// `MaxMilliValue`: a greater number is compared without its fraction.
 const MOST_THOUSANDTHS: i128 = (i64::MAX / 1000) as i128;

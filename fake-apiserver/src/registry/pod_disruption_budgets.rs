@@ -16,6 +16,7 @@ use tree::{Value, json};
 pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::PathSegment,
     qualified_finalizers: false,
+    metadata_last: true,
     owns_generation: true,
     cells: &[
         ("Min Available", |budget, _| amount(&budget["spec"]["minAvailable"])),

@@ -218,6 +218,7 @@ impl Resource {
         let own = Errors::of(|errors| rule(context, new, old, errors));
         let metadata = match old {
             Some(old) => validate::metadata_update(new, old, &self.meta),
+            None if self.rules.metadata_last && !own.is_empty() => Vec::new(),
             None => validate::metadata(new, &self.meta),
         };
         let errors = declarative::validate(self.storage().ty(), new, old, [metadata, own].concat());

@@ -26,6 +26,10 @@ pub struct Rules {
     pub labels_count: bool,
     /// `metadata.generation` begins with the number that was sent.
     pub keeps_generation: bool,
+    /// The metadata of a new object is validated only if nothing else is wrong: the kind leaves that to what all creates do.
+    pub metadata_last: bool,
+    /// An object without a name gets a uid as one.
+    pub named_by_uid: bool,
     /// An update of a missing object creates it (`AllowCreateOnUpdate`).
     pub create_on_update: bool,
     /// A delete that removes the object answers with it rather than with a `Status` (`ReturnDeletedObject`).
@@ -211,6 +215,8 @@ impl Rules {
         annotations_count: false,
         labels_count: false,
         keeps_generation: false,
+        metadata_last: false,
+        named_by_uid: false,
         create_on_update: false,
         delete_returns_object: false,
         orphans_dependents: false,

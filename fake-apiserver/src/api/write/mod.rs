@@ -49,6 +49,9 @@ pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &
     write.mutate(&mut object).await?;
     escalation::check(write.request, &object, None)?;
     let base = meta::generate_name(&object).to_string();
+    if meta::name(&object).is_empty() && base.is_empty() && write.request.resource.rules.named_by_uid {
+        meta::set(&mut object, "name", write.request.cluster.ids.uid());
+    }
     if !meta::name(&object).is_empty() || base.is_empty() {
         let created = create_named(&mut write, &mut object).await?;
         return created.map_err(|existing| already_exists(write.request, &object, &existing));

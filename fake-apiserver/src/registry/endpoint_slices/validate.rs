@@ -133,22 +133,25 @@ fn topology(topology: At<'_, '_>, errors: &mut Errors) {
     }
 }
 
-/// `validateHints`.
+/// `validateHints`: nodes are not judged if there are too many zones.
 fn hints(hints: At<'_, '_>, errors: &mut Errors) {
-    let lists: [(&str, fn(&str) -> Vec<String>); 2] =
-        [("forZones", name::label_value), ("forNodes", name::dns_subdomain)];
-    for (list, rule) in lists {
-        let list = hints.field(list);
-        if let Some(error) = too_many(list, MOST_HINTS) {
-            return errors.push(error);
+    names(hints.field("forZones"), name::label_value, errors);
+    if hints.field("forZones").len() <= MOST_HINTS {
+        names(hints.field("forNodes"), name::dns_subdomain, errors);
+    }
+}
+
+/// Rules for the names of a list of hints, which are unique.
+fn names(list: At<'_, '_>, rule: fn(&str) -> Vec<String>, errors: &mut Errors) {
+    if let Some(error) = too_many(list, MOST_HINTS) {
+        return errors.push(error);
+    }
+    let mut names = HashSet::new();
+    for hint in list.items() {
+        let name = hint.field("name");
+        if !names.insert(name.text()) {
+            name.duplicate(errors);
         }
-        let mut names = HashSet::new();
-        for hint in list.items() {
-            let name = hint.field("name");
-            if !names.insert(name.text()) {
-                name.duplicate(errors);
-            }
-            name.follows(rule, errors);
-        }
+        name.follows(rule, errors);
     }
 }

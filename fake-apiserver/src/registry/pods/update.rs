@@ -6,11 +6,13 @@
 use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
+use crate::object::generation::of_field;
 use crate::object::validate::immutable;
 use crate::object::{meta, name};
 use crate::registry::cursor::At;
 use crate::registry::types::{APP_ARMOR, active_deadline_seconds, ip, tolerations};
 use crate::registry::{MIRROR_POD_ANNOTATION, carry_over, items, number, text};
+use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -127,6 +129,17 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
             errors.forbidden(SPEC.item("schedulingGates", index).child("name"), detail);
         }
     }
+}
+
+/// The type of a pod's spec.
+pub(super) fn spec_type() -> TypeRef<'static> {
+    let pod = schema::lookup("v1", "Pod").expect("pods have a type");
+    pod.of(pod.field("spec").expect("pods have a spec"))
+}
+
+/// The type of the containers in a list of the spec.
+pub(super) fn container_type(list: &str) -> Option<TypeRef<'static>> {
+    of_field(spec_type(), list)?.target().element()
 }
 
 /// Findings about a change of a pod's status.

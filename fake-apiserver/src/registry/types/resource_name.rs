@@ -37,7 +37,7 @@ const FOR_QUOTAS: &[&str] = &[
     "limits.memory",
     "limits.ephemeral-storage",
 ];
-/// The resource of volumes, which is no quota's.
+/// `ResourceStorage`, of which there are claims and limits, but no quotas.
 const STORAGE: &str = "storage";
 
 /// Kubernetes' own resources (`IsNativeResource`).
