@@ -46,6 +46,12 @@ pub(crate) fn recorded_draft(resource: &Resource, key: Key, text: &str, uid: &st
         slot: before.len() + 1,
         json: (before + &behind.replace("<time>", time)).into_bytes(),
         body: resource.storage().head.len(),
-        meta: Meta { uid: uid.into(), labels: labels.into_iter().collect(), fields: Vec::new(), complete_under: 0 },
+        meta: Meta {
+            uid: uid.into(),
+            labels: labels.into_iter().collect(),
+            fields: Vec::new(),
+            complete_under: 0,
+            lacks_defaults: false,
+        },
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1).
 
-use crate::registry::types::amount;
+use crate::registry::quantity::amount;
 use crate::registry::{items, text};
 use tree::{Map, Value};
 
