@@ -128,12 +128,10 @@ pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
             let requests = at.field("spec.spec.devices.requests").shown_at(Path::new("spec.devices.requests"));
             authorize_for_admin(context, template, requests, old, errors);
             let spec = at.field("spec");
-            match old.map(|old| At::object(old, API_VERSION, "ResourceClaimTemplate")) {
-                Some(old) => spec.immutable(&old.field("spec"), errors),
-                None => {
-                    requests::template_metadata(spec.field("metadata"), errors);
-                    requests::claim_spec(spec.field("spec"), context.deadline, errors);
-                }
+            requests::template_metadata(spec.field("metadata"), errors);
+            requests::claim_spec(spec.field("spec"), context.deadline, errors);
+            if let Some(old) = old.map(|old| At::object(old, API_VERSION, "ResourceClaimTemplate")) {
+                spec.immutable(&old.field("spec"), errors);
             }
         },
         ..Strategy::NONE

@@ -8,6 +8,7 @@ use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError};
 use crate::object::name;
 use crate::registry::cursor::At;
+use crate::registry::types::{annotations, labels};
 use crate::registry::{items, text};
 use std::collections::{BTreeMap, BTreeSet};
 use tree::Value;
@@ -181,8 +182,8 @@ fn constraint(constraint: At<'_, '_>, names: &RequestNames<'_>, errors: &mut Err
 
 /// `ValidateTemplateObjectMeta`: a template has labels and annotations, and no other metadata.
 pub(super) fn template_metadata(metadata: At<'_, '_>, errors: &mut Errors) {
-    crate::registry::types::annotations(metadata.field("annotations").path(), &metadata.value()["annotations"], errors);
-    crate::registry::types::labels(metadata.field("labels").path(), &metadata.value()["labels"], errors);
+    annotations(metadata.field("annotations").path(), &metadata.value()["annotations"], errors);
+    labels(metadata.field("labels").path(), &metadata.value()["labels"], errors);
     let Some(ty) = metadata.ty() else { return };
     for field in ty.target().fields() {
         let at = metadata.field(field.name());
