@@ -51,7 +51,7 @@ impl Kubectl {
 }
 
 /// The lines that only one of them has, each as often as the other one lacks it: the first's, then the other's.
-pub(super) fn unmatched<'l>([one, other]: [&'l [String]; 2]) -> [Vec<&'l str>; 2] {
+pub(super) fn unmatched([one, other]: [&[String]; 2]) -> [Vec<&str>; 2] {
     let mut balance: BTreeMap<&str, i64> = BTreeMap::new();
     one.iter().for_each(|line| *balance.entry(line).or_default() += 1);
     other.iter().for_each(|line| *balance.entry(line).or_default() -= 1);
