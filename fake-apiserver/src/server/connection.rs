@@ -62,6 +62,9 @@ pub(super) async fn serve<A, B>(
     let stream = TokioIo::new(Refusals::new(Watched::new(stream, lifetime.clone())));
     let mut connection = pin!(builder.serve_connection_with_upgrades(stream, service));
     let grace = tokio::select! {
+        biased;
+        // No other request is read once the server stops, even if a response ends at the same time.
+        () = stop.cancelled() => SHUTDOWN_GRACE,
         ended = &mut connection => {
             log(ended);
             let Some(switched) = switched.get() else { return };
@@ -70,7 +73,6 @@ pub(super) async fn serve<A, B>(
                 () = stopped_for(&stop, SHUTDOWN_GRACE) => {}
             };
         },
-        () = stop.cancelled() => SHUTDOWN_GRACE,
         expired = lifetime.expired() => match expired {
             Expired::Head => return,
             Expired::Idle => GO_AWAY_GRACE,

@@ -46,8 +46,14 @@ pub(super) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Accepts connections until `stop`, up to the limit at a time; others wait in the kernel's queue.
-pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: CancellationToken, tasks: TaskTracker) {
+/// Accepts connections until `stop`, up to the limit at a time; others wait in the kernel's queue. Those that are open end at `closed`.
+pub(super) async fn accept(
+    listener: Listener,
+    replica: Arc<Replica>,
+    stop: CancellationToken,
+    closed: CancellationToken,
+    tasks: TaskTracker,
+) {
     let acceptor = listener.tls.map(TlsAcceptor::from);
     let places = places(replica.max_connections).map(Arc::new);
     loop {
@@ -70,7 +76,7 @@ pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: Canc
                 }
             },
         };
-        let connection = handshake(stream, acceptor.clone(), replica.clone(), stop.clone());
+        let connection = handshake(stream, acceptor.clone(), replica.clone(), closed.clone());
         tasks.spawn(async move {
             let _place = place;
             connection.await;

@@ -11,6 +11,7 @@ use super::listener::{self, Listener};
 use crate::clock::OffsetClock;
 use crate::http::Replica;
 use crate::threads;
+use futures::future::join_all;
 use rustls::ServerConfig;
 use std::fmt;
 use std::io;
@@ -34,6 +35,10 @@ pub struct RunningReplica {
 /// The tasks from a start to the next stop.
 struct Life {
     stop: CancellationToken,
+    /// Is cancelled once its ports are closed: connections end.
+    closed: CancellationToken,
+    /// Is cancelled after that, so that a client whose watch ends can neither use the same connection again nor open another one.
+    watches: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -99,7 +104,7 @@ impl RunningReplica {
 
     /// Ends its open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
-        self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
+        self.replica.end_watches(self.life().watches.child_token());
     }
 
     /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests in
@@ -132,7 +137,7 @@ impl RunningReplica {
     /// Serves a connection as if it had been accepted on the plain HTTP port.
     #[cfg(feature = "fuzzing")]
     pub(crate) async fn serve_connection(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let stop = self.life().stop.clone();
+        let stop = self.life().closed.clone();
         listener::serve_connection(stream, None, self.replica.clone(), stop).await;
     }
 
@@ -158,12 +163,25 @@ impl fmt::Debug for RunningReplica {
 
 impl Life {
     fn begin(replica: &Arc<Replica>, listeners: [Option<Listener>; 2]) -> Life {
-        let life = Life { stop: replica.shutdown.child_token(), tasks: TaskTracker::new() };
-        replica.end_watches(life.stop.child_token());
-        for listener in listeners.into_iter().flatten() {
-            let accept = listener::accept(listener, replica.clone(), life.stop.clone(), life.tasks.clone());
-            life.tasks.spawn_on(accept, &threads::runtime().expect("binding the port has started them"));
-        }
+        let life = Life {
+            stop: replica.shutdown.child_token(),
+            closed: CancellationToken::new(),
+            watches: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
+        replica.end_watches(life.watches.child_token());
+        let accept = |listener| {
+            listener::accept(listener, replica.clone(), life.stop.clone(), life.closed.clone(), life.tasks.clone())
+        };
+        let ports: Vec<_> = listeners.into_iter().flatten().map(accept).collect();
+        let (stop, closed, watches) = (life.stop.clone(), life.closed.clone(), life.watches.clone());
+        let open = async move {
+            join_all(ports).await;
+            stop.cancelled().await;
+            closed.cancel();
+            watches.cancel();
+        };
+        life.tasks.spawn_on(open, &threads::runtime().expect("binding the port has started them"));
         life.tasks.close();
         life
     }

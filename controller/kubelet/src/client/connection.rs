@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
-use http::{Request, Response, Uri};
-use hyper::body::{Frame, Incoming, SizeHint};
+use http::{Method, Request, Response, Uri};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::client::conn::{TrySendError, http1, http2};
 use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kube::client::Body;
+use std::error::Error as _;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
@@ -134,7 +135,7 @@ pub(super) struct Lease(Arc<Connection>);
 
 /// An error of sending a request.
 pub(super) enum SendError {
-    /// The request was never sent; it can be sent over another connection.
+    /// The request was never sent, or can be repeated; it can be sent over another connection.
     Unsent(Box<Request<Body>>),
     /// The request may have been sent, or the connection failed without ever having carried a response.
     Failed(hyper::Error),
@@ -145,13 +146,18 @@ impl Lease {
     pub(super) async fn send(self, request: Request<Body>) -> Result<Response<LeasedBody>, SendError> {
         let connection = &self.0;
         let uri = request.uri().clone();
+        let again = repeatable(&request).filter(|_| connection.proven.load(Ordering::Relaxed));
         match connection.try_send(request).await {
             Ok(response) => {
                 connection.proven.store(true, Ordering::Relaxed);
                 Ok(response.map(|body| LeasedBody { body, _lease: self }))
             }
             Err(mut error) => {
-                let Some(mut request) = error.take_message() else { return Err(SendError::Failed(error.into_error())) };
+                // The server has closed a connection that was used before: perhaps it had not seen the request.
+                let unseen = again.filter(|_| is_cut(error.error()));
+                let Some(mut request) = error.take_message().or(unseen) else {
+                    return Err(SendError::Failed(error.into_error()));
+                };
                 connection.broken.store(true, Ordering::Relaxed);
                 // A server that accepts connections only to drop them must not be retried for ever.
                 if !connection.proven.load(Ordering::Relaxed) {
@@ -162,6 +168,23 @@ impl Lease {
             }
         }
     }
+}
+
+/// A copy of a request that can be repeated, as Go's transport does (`isReplayable`): one that reads, without a body.
+fn repeatable(request: &Request<Body>) -> Option<Request<Body>> {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD) && request.body().is_end_stream();
+    reads.then(|| {
+        let mut copy = Request::new(Body::empty());
+        *copy.method_mut() = request.method().clone();
+        *copy.uri_mut() = request.uri().clone();
+        *copy.headers_mut() = request.headers().clone();
+        copy
+    })
+}
+
+/// Whether the connection ended before a response began.
+fn is_cut(error: &hyper::Error) -> bool {
+    error.is_incomplete_message() || error.source().is_some_and(|cause| cause.is::<io::Error>())
 }
 
 impl Drop for Lease {
