@@ -58,7 +58,7 @@ pub use env::{Declarations, Environment, Expression, Stage};
 pub use eval::{Bindings, Budget, PER_CALL_LIMIT, Program};
 pub use library::Opaque;
 pub use library::authorizer::{Authorizer, Decision, Request, User, authorizer, resource_check};
-pub use schema::{Declared, Parts, Schema, escape, unescape};
+pub use schema::{Declared, Parts, Schema, escape, is_reserved, unescape};
 pub use source::CompileError;
 pub use types::Type;
 pub use value::{EvalError, List, ListKind, Map, Object, Outcome, Timestamp, Value};

@@ -6,8 +6,7 @@ mod escape;
 mod parts;
 mod values;
 
-pub(crate) use escape::is_reserved;
-pub use escape::{escape, unescape};
+pub use escape::{escape, is_reserved, unescape};
 pub use parts::Parts;
 
 use crate::types::Type;

@@ -2,6 +2,7 @@
 //!
 //! Port of `pkg/cel/escaping.go` of k8s.io/apiserver v0.37.1.
 
+/// The reserved words.
 const RESERVED: [&str; 21] = [
     "true",
     "false",
@@ -26,7 +27,9 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-pub(crate) fn is_reserved(name: &str) -> bool {
+/// Whether a name is a reserved word, which no identifier may be (`celReserved`).
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 

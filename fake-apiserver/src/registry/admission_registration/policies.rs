@@ -15,7 +15,7 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::types::conditions;
 use crate::registry::{items, text};
-use kubernetes_cel::Type;
+use kubernetes_cel::{Type, is_reserved};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -24,31 +24,6 @@ const MAX_ANNOTATIONS: usize = 20;
 const MAX_VALUE_EXPRESSION: usize = 5 * 1024;
 const REASONS: &[&str] = &["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const PATCH_TYPES: &[&str] = &["ApplyConfiguration", "JSONPatch"];
-/// Words that no variable may be called (`celReserved`).
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 /// A policy under validation.
 struct Policy<'p, 'v> {
     spec: At<'p, 'v>,
@@ -279,7 +254,7 @@ impl<'p, 'v> Policy<'p, 'v> {
 
 /// `isCELIdentifier`.
 fn is_identifier(text: &str) -> bool {
-    name::c_identifier(text).is_empty() && !RESERVED.contains(&text)
+    name::c_identifier(text).is_empty() && !is_reserved(text)
 }
 
 /// `validateParamKind`.
