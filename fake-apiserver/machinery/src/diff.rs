@@ -150,8 +150,13 @@ fn groups(parts: &[Part]) -> Vec<Vec<Part>> {
         let (is_first, is_last) = (index == 0, index + 1 == parts.len());
         let length = part.old.1 - part.old.0;
         let shortened = length.saturating_sub(CONTEXT);
-        let head = Part { old: (part.old.0, part.old.1.min(part.old.0 + CONTEXT)), new: (part.new.0, part.new.1.min(part.new.0 + CONTEXT)), ..*part };
-        let tail = Part { old: (part.old.0 + shortened, part.old.1), new: (part.new.0 + shortened, part.new.1), ..*part };
+        let head = Part {
+            old: (part.old.0, part.old.1.min(part.old.0 + CONTEXT)),
+            new: (part.new.0, part.new.1.min(part.new.0 + CONTEXT)),
+            ..*part
+        };
+        let tail =
+            Part { old: (part.old.0 + shortened, part.old.1), new: (part.new.0 + shortened, part.new.1), ..*part };
         let mut add = |part: Part| groups.last_mut().expect("there is always one").push(part);
         match part.equal {
             true if is_first => add(tail),
@@ -187,7 +192,8 @@ mod tests {
         let (old, mut new) = (lines.join("\n"), lines);
         new[5] = "x".into();
         new.remove(20);
-        let expected = "@@ -3,7 +3,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n@@ -18,7 +18,6 @@\n 17\n 18\n 19\n-20\n 21\n 22\n 23\n";
+        let expected =
+            "@@ -3,7 +3,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n@@ -18,7 +18,6 @@\n 17\n 18\n 19\n-20\n 21\n 22\n 23\n";
         assert_eq!(unified(&old, &new.join("\n")), expected);
     }
 }
