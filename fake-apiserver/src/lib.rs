@@ -50,7 +50,7 @@
 // `pub` in a module here means that other modules use the item. The public items are listed below.
 #![allow(unreachable_pub)]
 
-use machinery::{custom, deadline, error, json, managed, object, schema, yaml};
+use machinery::{custom, deadline, diff, error, json, managed, object, schema, yaml};
 
 mod admission;
 mod alarm;

@@ -3,8 +3,11 @@
 //! Ports the matcher of `github.com/pmezard/go-difflib/difflib` (v1.0.1, itself a port of Python's), which decides on the lines that
 //! are the same: the longest block of them first, then those on both sides of it.
 
+use crate::json;
+use crate::schema::TypeRef;
 use std::collections::HashMap;
 use std::fmt::Write;
+use tree::Value;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -25,6 +28,20 @@ struct Part {
     equal: bool,
     old: (usize, usize),
     new: (usize, usize),
+}
+
+/// The diff of two structs of a type, as indented JSON of the internal type (`Diff` of apimachinery's `pkg/util/diff`, v0.37.1).
+pub fn structs(ty: TypeRef<'_>, old: &Value, new: &Value) -> String {
+    let [old, new] = [old, new].map(|value| {
+        let indented = json::indent(ty.printed(value).as_bytes());
+        // Go indents by one space here, and by two for clients.
+        let narrow = |line: &str| {
+            let text = line.trim_start_matches(' ');
+            format!("{}{text}\n", " ".repeat((line.len() - text.len()) / 2))
+        };
+        String::from_utf8_lossy(&indented).lines().map(narrow).collect::<String>()
+    });
+    unified(&old, &new)
 }
 
 /// The diff of two texts, without the lines that name files; "" if they are equal.
@@ -105,9 +122,9 @@ fn longest(
     let mut best = Block { old: old_from, new: new_from, length: 0 };
     // The lengths of blocks that end before the present line, by their ends in the new text.
     let mut lengths: HashMap<usize, usize> = HashMap::new();
-    for place in old_from..old_to {
+    for (place, line) in old.iter().enumerate().take(old_to).skip(old_from) {
         let mut next = HashMap::new();
-        let others = places.get(old[place]).map(Vec::as_slice).unwrap_or_default();
+        let others = places.get(line).map(Vec::as_slice).unwrap_or_default();
         for &other in others.iter().filter(|other| (new_from..new_to).contains(other)) {
             let length = lengths.get(&other).copied().unwrap_or_default() + 1;
             next.insert(other + 1, length);

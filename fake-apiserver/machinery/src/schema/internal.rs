@@ -7,7 +7,6 @@
 use super::encode::{encode, encode_any};
 use super::text::quote;
 use super::types::{Field, Shape, TypeRef};
-use crate::{diff, json};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use tree::Value;
@@ -23,21 +22,6 @@ impl TypeRef<'_> {
             (_, Value::String(text)) => quote(text),
             _ => internal(self, value),
         }
-    }
-
-    /// The unified diff of two values of the type, as indented JSON of the internal type (`Diff` of apimachinery's `pkg/util/diff`).
-    pub fn diff(self, old: &Value, new: &Value) -> String {
-        let [old, new] = [old, new].map(|value| {
-            let indented = json::indent(internal(self, value).as_bytes());
-            let indented = String::from_utf8(indented).expect("spaces in JSON leave it a text");
-            // Go indents by one space here, and by two for clients.
-            let narrow = |line: &str| {
-                let text = line.trim_start_matches(' ');
-                format!("{}{text}\n", " ".repeat((line.len() - text.len()) / 2))
-            };
-            indented.lines().map(narrow).collect::<String>()
-        });
-        diff::unified(&old, &new)
     }
 }
 

@@ -86,7 +86,7 @@ fn keep(pod: &mut Value, old: &Value) {
     }
 }
 
-/// Sets the fields that a class decides; `None` is no class.
+/// Sets the fields of a pod that its class decides, or that are the same in all pods without one.
 fn resolve(pod: &mut Value, class: Option<&Value>) -> Result<(), String> {
     let spec = child(pod, "spec");
     let computed = class.and_then(|class| number(class, "/value")).unwrap_or_default();

@@ -5,6 +5,7 @@
 
 use super::update::container_type;
 use super::validate::{self, SPEC};
+use crate::diff;
 use crate::error::{Errors, Path};
 use crate::object::generation::equal_as;
 use crate::object::meta;
@@ -39,7 +40,7 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
         let change = match now.get(name) {
             None => "removed\n".to_string(),
             Some(other) if !equal_as(ty, Some(other), Some(container)) => {
-                format!("changed\n{}", ty.map(|ty| ty.diff(container, other)).unwrap_or_default())
+                format!("changed\n{}", ty.map(|ty| diff::structs(ty, container, other)).unwrap_or_default())
             }
             Some(_) => continue,
         };

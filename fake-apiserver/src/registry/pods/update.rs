@@ -5,6 +5,7 @@
 
 use super::gated;
 use super::validate::{self, SPEC};
+use crate::diff;
 use crate::error::{Errors, Path};
 use crate::object::generation::{equal_as, of_field};
 use crate::object::validate::immutable;
@@ -76,8 +77,8 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
         gated::fewer_nodes(errors, &mut rest, old);
     }
     if !equal_as(Some(spec_type()), Some(&rest), Some(old)) {
-        let diff = spec_type().diff(old, &rest);
-        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
+        let changed = diff::structs(spec_type(), old, &rest);
+        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{changed}");
         errors.forbidden(SPEC, detail);
     }
 }
