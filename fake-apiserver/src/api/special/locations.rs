@@ -133,7 +133,7 @@ pub(super) fn container(pod: &Value, name: &str, asked: &str) -> ApiResult<Strin
 ///
 /// # Errors
 /// 400, if the request has `dryRun`.
-pub(super) fn check_wet(request: &Request<'_>) -> ApiResult<()> {
+pub(super) fn refuse_dry_run(request: &Request<'_>) -> ApiResult<()> {
     match request.query.has("dryRun") {
         true => Err(ApiError::bad_request("dryRun is not supported")),
         false => Ok(()),

@@ -4,7 +4,7 @@
 //! `RandomEndpoint` of `k8s.io/apiserver/pkg/util/proxy` (v0.37.1; of several endpoints the first is taken), and `UpgradeAwareHandler`
 //! of `k8s.io/apimachinery/pkg/util/proxy` (v0.37.1).
 
-use super::locations::{Host, check_wet, kubelet, object};
+use super::locations::{Host, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -16,7 +16,7 @@ use tree::Value;
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 pub(crate) fn connect(request: &Request<'_>, verb: &str) -> ApiResult<Reply> {
-    check_wet(request)?;
+    refuse_dry_run(request)?;
     let host = match request.resource.id {
         ids::NODES => node(request)?,
         ids::SERVICES => service(request)?,

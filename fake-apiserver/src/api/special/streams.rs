@@ -6,7 +6,7 @@
 //! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1). Not ported: streams over WebSocket with the subprotocol
 //! `v5.channel.k8s.io`, where upstream accepts the upgrade and sends the failure through it.
 
-use super::locations::{check_wet, container, kubelet, object};
+use super::locations::{container, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request};
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::error::{ApiError, ApiResult};
@@ -14,7 +14,7 @@ use crate::registry::{Stream, ids, text};
 use tree::json;
 
 pub(crate) fn connect(request: &Request<'_>, stream: Stream, verb: &str) -> ApiResult<Reply> {
-    check_wet(request)?;
+    refuse_dry_run(request)?;
     if stream == Stream::Ports {
         request.query.all("ports").flat_map(|ports| ports.split(',')).try_for_each(check_port)?;
     }

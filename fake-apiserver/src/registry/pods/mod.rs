@@ -7,6 +7,7 @@ mod columns;
 mod defaults;
 mod ephemeral;
 mod gated;
+mod label_keys;
 mod mirror;
 mod quality_of_service;
 pub(crate) mod references;
@@ -96,6 +97,7 @@ fn prepare_create(context: &Context<'_>, pod: &mut Value) {
         }]);
     }
     *child(pod, "status") = status;
+    label_keys::merge(pod);
     app_armor::sync(pod);
 }
 
