@@ -59,7 +59,7 @@ fn event(message: &[u8]) -> Result<Value> {
 }
 
 fn of_yaml(body: &[u8]) -> Result<Value> {
-    let document = yaml::parse(body).map_err(Error::msg)?.value;
+    let document = yaml::parse(body, &yaml::Deadline::default()).map_err(Error::msg)?.value;
     let printed = yaml::print(document.to_string().as_bytes()).map_err(Error::msg)?;
     ensure!(printed.as_bytes() == body, "Go would print this YAML otherwise");
     Ok(document.into())

@@ -111,7 +111,7 @@ pub fn name_objections(text: &str) -> HashMap<&'static str, Vec<String>> {
 /// # Errors
 /// If it is not YAML, or cannot be JSON.
 pub fn yaml_to_json(body: &[u8]) -> Result<Vec<u8>, String> {
-    crate::yaml::parse(body).map(|document| crate::json::encode(&document.value))
+    crate::yaml::parse(body, &crate::deadline::Deadline::default()).map(|document| crate::json::encode(&document.value))
 }
 
 /// JSON as the server encodes it.

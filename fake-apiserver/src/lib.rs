@@ -128,6 +128,7 @@ pub mod internals {
 
     /// YAML, as Go reads and prints it.
     pub mod yaml {
+        pub use crate::deadline::Deadline;
         pub use crate::yaml::{Document, parse, print};
     }
 

@@ -70,7 +70,7 @@ fn sent_options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
             schema::decode_protobuf_message(envelope.raw, type_ref)
         }
         format => {
-            let sent = Sent::of(format, bytes).map_err(ApiError::bad_request)?;
+            let sent = Sent::of(format, bytes, &request.deadline).map_err(ApiError::bad_request)?;
             let bytes = &*sent.json;
             let (api_version, kind) = schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
             check_kind(&api_version, &kind)?;

@@ -2,6 +2,7 @@
 //!
 //! Ports `pkg/apiserver/conversion/webhook_converter.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), errors included.
 
+use crate::deadline::Deadline;
 use crate::error::aggregate;
 use crate::json;
 use crate::object::patch::type_name;
@@ -122,7 +123,7 @@ impl Review<'_> {
     fn response(&self, document: &[u8]) -> Result<Map, String> {
         let document = match document.trim_ascii_start().starts_with(b"{") {
             true => Cow::Borrowed(document),
-            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document)?.value)),
+            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document, &Deadline::default())?.value)),
         };
         let parsed = serde_json::from_slice::<Value>(&document);
         // Go's words for what is wrong take a second look at the text.

@@ -4,6 +4,7 @@ use super::deep;
 use super::document::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
+use crate::deadline::{Deadline, Steps};
 use crate::schema::{MAX_DEPTH, quote};
 use std::collections::HashSet;
 use tree::{Map, Text, Value};
@@ -16,10 +17,18 @@ const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 /// Decodes the nodes of a document. No nodes are `null`.
 ///
 /// # Errors
-/// If Go refuses it as YAML, or as JSON.
-pub(super) fn decode(nodes: &Nodes) -> Result<Document, String> {
-    let mut decoder =
-        Decoder { nodes, decoded: 0, aliased: 0, bytes: 0, open: Vec::new(), repeated: Vec::new(), not_json: None };
+/// If Go refuses it as YAML, or as JSON; or if the deadline has passed.
+pub(super) fn decode(nodes: &Nodes, deadline: &Deadline) -> Result<Document, String> {
+    let mut decoder = Decoder {
+        nodes,
+        steps: Steps::until(deadline),
+        decoded: 0,
+        aliased: 0,
+        bytes: 0,
+        open: Vec::new(),
+        repeated: Vec::new(),
+        not_json: None,
+    };
     if nodes.0.is_empty() {
         return Ok(Document { value: Value::Null, repeated: Vec::new() });
     }
@@ -32,6 +41,7 @@ pub(super) fn decode(nodes: &Nodes) -> Result<Document, String> {
 
 struct Decoder<'n> {
     nodes: &'n Nodes,
+    steps: Steps,
     /// How many nodes were decoded, and how many of them, and bytes, for aliases.
     decoded: usize,
     aliased: usize,
@@ -60,6 +70,7 @@ enum KeyType {
 
 impl Decoder<'_> {
     fn count(&mut self) -> Result<(), String> {
+        self.steps.step().map_err(|passed| passed.to_string())?;
         self.decoded += 1;
         self.aliased += usize::from(!self.open.is_empty());
         let excessive = self.aliased > 100

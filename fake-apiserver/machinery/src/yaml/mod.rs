@@ -29,14 +29,15 @@ pub use document::warnings;
 pub use print::in_line;
 pub use print::print;
 
+use crate::deadline::Deadline;
 use crate::schema;
 
 /// Reads the first document.
 ///
 /// # Errors
-/// If it is not YAML, cannot be JSON, or is nested more than 120 deep.
-pub fn parse(text: &[u8]) -> Result<Document, String> {
-    let document = parse_unpruned(text)?;
+/// If it is not YAML, cannot be JSON, or is nested more than 120 deep; or if the deadline has passed.
+pub fn parse(text: &[u8], deadline: &Deadline) -> Result<Document, String> {
+    let document = parse_unpruned(text, deadline)?;
     schema::check_depth(&document.value).map_err(|why| format!("yaml: {why}"))?;
     Ok(document)
 }
@@ -44,16 +45,16 @@ pub fn parse(text: &[u8]) -> Result<Document, String> {
 /// Reads the first document, but keeps what is nested too deeply as text in JSON: pruning may remove it.
 ///
 /// # Errors
-/// If it is not YAML, or cannot be JSON.
-pub fn parse_unpruned(text: &[u8]) -> Result<Document, String> {
+/// If it is not YAML, or cannot be JSON; or if the deadline has passed.
+pub fn parse_unpruned(text: &[u8], deadline: &Deadline) -> Result<Document, String> {
     if let Some(value) = plain::parse(text) {
-        debug_assert_eq!(parse_yaml(text), Ok(Document { value: value.clone(), repeated: Vec::new() }));
+        debug_assert_eq!(parse_yaml(text, &Deadline::default()), Ok(Document { value: value.clone(), repeated: Vec::new() }));
         return Ok(Document { value, repeated: Vec::new() });
     }
-    parse_yaml(text)
+    parse_yaml(text, deadline)
 }
 
-fn parse_yaml(text: &[u8]) -> Result<Document, String> {
-    let nodes = nodes::read(&source::read(text)).map_err(|why| format!("yaml: {why}"))?;
-    decode::decode(&nodes)
+fn parse_yaml(text: &[u8], deadline: &Deadline) -> Result<Document, String> {
+    let nodes = nodes::read(&source::read(text), deadline).map_err(|why| format!("yaml: {why}"))?;
+    decode::decode(&nodes, deadline)
 }

@@ -3,6 +3,7 @@
 use super::events::{Parser, Properties, What};
 use super::scan::Scanner;
 use super::source::Source;
+use crate::deadline::{Deadline, Steps};
 use std::collections::HashMap;
 
 /// The nodes of a document. The first is its root.
@@ -42,11 +43,13 @@ impl Nodes {
 /// Reads the first document; no nodes if there is none.
 ///
 /// # Errors
-/// If it is not YAML.
-pub(super) fn read(source: &Source<'_>) -> Result<Nodes, String> {
+/// If it is not YAML, or the deadline has passed.
+pub(super) fn read(source: &Source<'_>, deadline: &Deadline) -> Result<Nodes, String> {
+    let steps = Steps::until(deadline);
     let (mut nodes, mut open, mut anchors) = (Vec::new(), Vec::new(), HashMap::new());
     let mut parser = Parser::new(Scanner::new(&source.text, source.bad));
     loop {
+        steps.step().map_err(|passed| passed.to_string())?;
         let event = parser.next().map_err(|problem| problem.to_string())?;
         let at = nodes.len();
         let (kind, anchor) = match event.what {

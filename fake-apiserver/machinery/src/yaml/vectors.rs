@@ -1,6 +1,7 @@
 //! YAML against recorded results of the real packages of Kubernetes (`fixtures/yaml`, written by `cargo xtask schema`).
 
 use super::{Document, parse, parse_unpruned, print};
+use crate::deadline::Deadline;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -38,7 +39,7 @@ fn texts_are_read_as_by_go() {
             Some(hex) => (0..hex.len()).step_by(2).map(|at| byte(at, hex)).collect(),
             None => vector.text.clone().into_bytes(),
         };
-        let read = parse(&bytes);
+        let read = parse(&bytes, &Deadline::default());
         let strict = read.as_ref().ok().and_then(Document::finding);
         let found = read.map(|document| crate::schema::encode_any(&document.value).replace('\u{fffd}', "\\ufffd"));
         let expected = match vector.error {
@@ -95,7 +96,7 @@ fn what_would_take_much_is_refused() {
         (format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), vec!["*a"; 1 << 18].join(",")), "excessive aliasing"),
         ("- &a0 x\n".to_owned() + &chain, "depth"),
     ] {
-        let why = parse(text.as_bytes()).expect_err("it is refused");
+        let why = parse(text.as_bytes(), &Deadline::default()).expect_err("it is refused");
         assert!(why.contains(expected), "{why}");
     }
 }
@@ -105,7 +106,7 @@ fn deep_values_are_kept_as_text() {
     let words = "{a: 1, b: [yes, \"no\", ~], 2: {}}";
     let text = "[".repeat(5000) + words + &"]".repeat(5000);
     let json = "[".repeat(5000) + r#"{"a":1,"b":[true,"no",null],"2":{}}"# + &"]".repeat(5000);
-    assert_eq!(parse(text.as_bytes()), Err("yaml: exceeded max depth of 120".to_owned()));
-    let document = parse_unpruned(text.as_bytes()).expect("it is YAML");
+    assert_eq!(parse(text.as_bytes(), &Deadline::default()), Err("yaml: exceeded max depth of 120".to_owned()));
+    let document = parse_unpruned(text.as_bytes(), &Deadline::default()).expect("it is YAML");
     assert_eq!(crate::json::encode(&document.value), json.into_bytes());
 }

@@ -208,7 +208,7 @@ pub(crate) fn object(
     validation: FieldValidation,
 ) -> ApiResult<Value> {
     let bytes = request.body.bytes.clone();
-    let sent = Sent::of(body_format(request.body.content_type)?, &bytes);
+    let sent = Sent::of(body_format(request.body.content_type)?, &bytes, &request.deadline);
     let sent = sent.map_err(|why| unrecognized(expected, &why, &bytes))?;
     let decoded = match sent.format {
         BodyFormat::Protobuf => protobuf(&bytes, expected),
@@ -268,12 +268,12 @@ impl<'b> Sent<'b> {
     /// Converts a body in YAML to JSON.
     ///
     /// # Errors
-    /// If it cannot be read.
-    pub(crate) fn of(format: BodyFormat, bytes: &'b [u8]) -> Result<Self, String> {
+    /// If it cannot be read, or the deadline has passed.
+    pub(crate) fn of(format: BodyFormat, bytes: &'b [u8], deadline: &Deadline) -> Result<Self, String> {
         if format != BodyFormat::Yaml {
             return Ok(Sent { format, bytes, json: bytes.into(), finding: None });
         }
-        let document = yaml::parse_unpruned(bytes)?;
+        let document = yaml::parse_unpruned(bytes, deadline)?;
         Ok(Sent { format, bytes, json: crate::json::encode(&document.value).into(), finding: document.finding() })
     }
 }
@@ -401,7 +401,7 @@ pub(crate) fn readable(content_type: &str, bytes: &[u8]) -> Option<Value> {
             let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
             schema::decode_protobuf_message(envelope.raw, type_ref).ok()
         }
-        Ok(BodyFormat::Yaml) => yaml::parse(bytes).ok().map(|document| document.value),
+        Ok(BodyFormat::Yaml) => yaml::parse(bytes, &Deadline::default()).ok().map(|document| document.value),
         _ => serde_json::from_slice(bytes).ok(),
     }
 }
