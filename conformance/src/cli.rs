@@ -345,14 +345,14 @@ async fn play_on(
     Ok(reports)
 }
 
-/// Writes the score into its file and into the README.
+/// Writes the score into its page, and its total into the README.
 fn write_score(runs: &[(&str, Vec<Report>)], baseline: &Baseline, root: &Path) -> Result<()> {
     let scored = runs.iter().filter(|(target, _)| SCORED.contains(target));
     let scored: Vec<_> = scored.map(|(target, reports)| (*target, reports.as_slice())).collect();
-    let table = Score::of(baseline, &scored).to_string();
-    println!("{table}");
-    std::fs::write(root.join("fixtures/score.md"), &table)?;
-    readme::write(root, "score", &table)
+    let score = Score::of(baseline, &scored);
+    println!("{score}");
+    readme::write_in(&root.join("docs/score.md"), "score", &score.to_string())?;
+    readme::write(root, "score", &score.summary().to_string())
 }
 
 /// Runs the soak test with both modes of the controller.

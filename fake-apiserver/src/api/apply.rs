@@ -113,11 +113,12 @@ impl Configuration {
         let body = &request.body.bytes;
         let is_missing = || request.subresource.is_some() && request.cluster.store.get(&request.key()).is_none();
         // Upstream parses a body that starts like JSON only after it has found the object of a subresource.
-        let document = yaml::parse(body, &request.deadline).map_err(|why| match body.trim_ascii_start().starts_with(b"{") {
-            false => ApiError::bad_request(format!("error encoding patch: {why}")),
-            true if is_missing() => request.not_found(),
-            true => ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {why}")),
-        })?;
+        let document =
+            yaml::parse(body, &request.deadline).map_err(|why| match body.trim_ascii_start().starts_with(b"{") {
+                false => ApiError::bad_request(format!("error encoding patch: {why}")),
+                true if is_missing() => request.not_found(),
+                true => ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {why}")),
+            })?;
         Ok(Configuration { document, warned: false, answers: Answers::default() })
     }
 

@@ -48,7 +48,10 @@ pub fn parse(text: &[u8], deadline: &Deadline) -> Result<Document, String> {
 /// If it is not YAML, or cannot be JSON; or if the deadline has passed.
 pub fn parse_unpruned(text: &[u8], deadline: &Deadline) -> Result<Document, String> {
     if let Some(value) = plain::parse(text) {
-        debug_assert_eq!(parse_yaml(text, &Deadline::default()), Ok(Document { value: value.clone(), repeated: Vec::new() }));
+        debug_assert_eq!(
+            parse_yaml(text, &Deadline::default()),
+            Ok(Document { value: value.clone(), repeated: Vec::new() })
+        );
         return Ok(Document { value, repeated: Vec::new() });
     }
     parse_yaml(text, deadline)
