@@ -1,6 +1,7 @@
 //! The suites: where each is, how it is installed, and how it is run.
 //!
-//! In commands `{source}` is the suite's folder, `{folder}` the one for its installation, `{programs}` that of the real control plane's programs.
+//! In commands `{source}` is the suite's folder, `{folder}` the one for its installation, `{programs}` that of the real control plane's programs,
+//! `{oldest}` that of the oldest kubectl that may be used with it.
 
 use crate::control_plane::cache;
 use anyhow::{Context as _, Result, ensure};
@@ -11,7 +12,7 @@ use tokio::process::Command;
 
 /// A suite of checks, written for one client.
 pub(super) struct Suite {
-    /// The name: its folder in `conformance/clients/`.
+    /// The name: its folder in `conformance/clients/` and, behind `@`, the client, if several run the same checks.
     pub(super) name: &'static str,
     /// The commands that install it, the first time from a registry of packages.
     install: &'static [&'static [&'static str]],
@@ -36,6 +37,7 @@ const JVM: &[&str] = &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks
 /// All suites.
 pub(super) const SUITES: &[Suite] = &[
     Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"] },
+    Suite { name: "kubectl@oldest", install: &[], run: &["bash", "{source}/run.sh", "{oldest}/kubectl"] },
     Suite {
         name: "client-go",
         // With the same flag as the real control plane, the packages that both share are built once.
@@ -97,10 +99,12 @@ impl Suite {
         let folder = target.join("clients").join(self.name);
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let folder = folder.canonicalize()?;
-        let source = root.join("conformance/clients").join(self.name).canonicalize()?;
-        let programs = cache::folder(cache::VERSION)?;
+        let source = self.name.split('@').next().unwrap_or_default();
+        let source = root.join("conformance/clients").join(source).canonicalize()?;
+        let (programs, oldest) = (cache::folder(cache::VERSION)?, cache::folder(cache::OLDEST_CLIENT_VERSION)?);
         let filled = |word: &&str| {
-            let places = [("{source}", &source), ("{folder}", &folder), ("{programs}", &programs)];
+            let places =
+                [("{source}", &source), ("{folder}", &folder), ("{programs}", &programs), ("{oldest}", &oldest)];
             places.iter().fold((*word).to_owned(), |word, (name, path)| word.replace(name, &path.display().to_string()))
         };
         for command in self.install {

@@ -19,7 +19,7 @@ struct Program {
 }
 
 const MODULE: &str = "conformance/control-plane";
-const PROGRAMS: [Program; 5] = [
+const PROGRAMS: [Program; 6] = [
     current("etcd", "go.etcd.io/etcd/server/v3"),
     current("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
     current("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
@@ -31,6 +31,13 @@ const PROGRAMS: [Program; 5] = [
         package: "k8s.io/kubernetes/cmd/kube-controller-manager",
         // The in-tree cloud providers of that time are half of the program, and not needed here.
         tags: "providerless",
+    },
+    Program {
+        name: "kubectl",
+        version: cache::OLDEST_CLIENT_VERSION,
+        module: "conformance/control-plane/v1.36",
+        package: "kubectl",
+        tags: "",
     },
 ];
 
@@ -129,23 +136,32 @@ fn directive<'a>(module: &'a str, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn required(module: &str) -> Option<&str> {
-        let line = module.lines().find(|line| line.contains("k8s.io/kubernetes v"))?;
+    fn required<'m>(module: &'m str, package: &str) -> Option<&'m str> {
+        let line = module.lines().find(|line| line.contains(&format!("k8s.io/{package} v")))?;
         line.split_whitespace().find(|word| word.starts_with('v'))
     }
 
     #[test]
     fn the_modules_pin_the_versions_that_are_claimed() {
-        let [current, old] =
-            [include_str!("../../control-plane/go.mod"), include_str!("../../control-plane/v1.25/go.mod")];
-        assert_eq!(required(current), Some(cache::VERSION));
-        assert_eq!(required(old), Some(cache::TOKEN_GENERATING_VERSION));
+        let [current, old, client] = [
+            include_str!("../../control-plane/go.mod"),
+            include_str!("../../control-plane/v1.25/go.mod"),
+            include_str!("../../control-plane/v1.36/go.mod"),
+        ];
+        assert_eq!(required(current, "kubernetes"), Some(cache::VERSION));
+        assert_eq!(required(old, "kubernetes"), Some(cache::TOKEN_GENERATING_VERSION));
+        let library = required(client, "kubectl").map(|version| version.replacen("v0", "v1", 1));
+        assert_eq!(library.as_deref(), Some(cache::OLDEST_CLIENT_VERSION));
         assert_eq!(fake_apiserver::git_version(), cache::VERSION);
-        for module in [current, old] {
+        for module in [current, old, client] {
             assert!(directive(module, "go").is_some_and(|version| version.starts_with("1.")), "{module}");
         }
         for program in PROGRAMS {
-            let module = if program.module == MODULE { current } else { old };
+            let module = match program.version {
+                cache::VERSION => current,
+                cache::OLDEST_CLIENT_VERSION => client,
+                _ => old,
+            };
             assert!(module.contains(program.package), "{} is no tool of its module", program.label());
         }
     }

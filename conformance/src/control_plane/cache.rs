@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ~/.cache/fake-apiserver/v1.37.1/{etcd,kube-apiserver,kube-controller-manager,kubectl}
+//! ~/.cache/fake-apiserver/v1.36.6/kubectl
 //! ~/.cache/fake-apiserver/v1.25.4/kube-controller-manager
 //! ```
 
@@ -12,6 +13,8 @@ use std::path::PathBuf;
 pub const VERSION: &str = "v1.37.1";
 /// The version of the controller manager that still creates tokens for accounts without one.
 pub const TOKEN_GENERATING_VERSION: &str = "v1.25.4";
+/// The version of the oldest kubectl that Kubernetes' policy of version skew allows with the emulated version: one minor version below.
+pub const OLDEST_CLIENT_VERSION: &str = "v1.36.6";
 
 /// The folder of the programs of one version, which need not exist. `XDG_CACHE_HOME` moves it.
 ///
