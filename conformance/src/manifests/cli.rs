@@ -1,12 +1,13 @@
 //! The command line of `conformance manifests`.
 
 use super::manifest::Manifest;
+use super::mutants;
 use super::table::{SECTION, Tally, table};
 use super::trial;
 use crate::pair::Pair;
 use crate::readme;
 use crate::sources::{Selected, Selection, Source};
-use crate::subject::{Process, Real};
+use crate::subject::{Embedded, Process, Real};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use conformance_judge::ledger::Ledger;
@@ -21,6 +22,12 @@ const PRIVILEGED: &str = "--allow-privileged=true";
 pub struct Options {
     #[command(flatten)]
     selection: Selection,
+    /// Instead of applying the manifests, create this many mutants of those of each set, without storing them
+    #[arg(long, value_name = "N")]
+    mutants: Option<usize>,
+    /// Seed of the mutants: the same seed gives the same ones
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 /// Compares both servers on the sets in `fixtures/manifests.toml`, or on folders; `root` is the workspace's folder. Succeeds only if
@@ -34,6 +41,9 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let ledger = Ledger::load(&root.join("fixtures/expectations.toml"))?;
+    if let Some(count) = options.mutants {
+        return mutated(&sources, root, &ledger, (count, options.seed)).await;
+    }
     let mut results = Vec::new();
     for source in sources {
         let tally = compare(&source, root, &ledger).await.with_context(|| source.to_string())?;
@@ -61,4 +71,21 @@ async fn compare(source: &Source, root: &Path, ledger: &Ledger) -> Result<Tally>
     println!("{source}: {tally}; of {found} documents, and {unreadable} that are not YAML");
     differences.iter().for_each(|difference| println!("{difference}\n"));
     Ok(tally)
+}
+
+/// Creates mutants of the manifests of all `sources`, on one pair of servers, and prints the differences.
+async fn mutated(sources: &[Source], root: &Path, ledger: &Ledger, run: (usize, u64)) -> Result<ExitCode> {
+    let real = Real::start_with(true, &[PRIVILEGED]).await?;
+    let pair = Pair::start([&real, &Embedded], "mutants", ledger.omitted.clone()).await?;
+    let mut differing = 0;
+    for source in sources {
+        let (documents, _) = source.documents(root).with_context(|| source.to_string())?;
+        let manifests = Manifest::all(source, documents);
+        ensure!(!manifests.is_empty(), "there are no manifests in {source}");
+        let outcome = mutants::run(&manifests, &pair, run, |difference| println!("{difference}\n")).await?;
+        println!("{source}: {outcome}");
+        differing += outcome.differing;
+    }
+    pair.stop().await?;
+    Ok(if differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

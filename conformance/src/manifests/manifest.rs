@@ -20,6 +20,8 @@ pub(super) struct Manifest {
     pub(super) object: Value,
     /// The namespace that it names.
     pub(super) namespace: Option<String>,
+    /// The path of the objects of its kind, in the namespace of those that name none.
+    pub(super) collection: String,
     /// The path of the object; `None` if it has no name.
     pub(super) path: Option<String>,
     /// Whether it decides about other objects once it is stored, so that it has to come last.
@@ -44,11 +46,13 @@ impl Manifest {
         let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
         let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
         let about = format!("{} {} of {}", resource.kind, if name.is_empty() { "(none)" } else { name }, document.file);
-        let collection = resource.collection(Some(namespace.as_deref().unwrap_or(NAMESPACE)));
+        let in_namespace = |namespace: &str| resource.collection(Some(namespace));
         // Such a name is refused, and would be more than one segment of a path.
-        let path = (!name.is_empty() && !name.contains(['/', '%', ' '])).then(|| format!("{collection}/{name}"));
+        let path = (!name.is_empty() && !name.contains(['/', '%', ' ']))
+            .then(|| format!("{}/{name}", in_namespace(namespace.as_deref().unwrap_or(NAMESPACE))));
         let is_admission = resource.api_version.starts_with("admissionregistration.k8s.io/");
-        Some(Manifest { about, namespace, path, is_admission, object: document.document })
+        let collection = in_namespace(NAMESPACE);
+        Some(Manifest { about, namespace, collection, path, is_admission, object: document.document })
     }
 }
 

@@ -6,9 +6,12 @@
 //!                                                      │                   │
 //!                          table ◀─ trial: differences ◀── pair: objects ◀──┘
 //! ```
+//! With `--mutants` the manifests get small mistakes instead, and are created on both.
 
 pub mod cli;
 mod kubectl;
 mod manifest;
+mod mutants;
+mod mutation;
 pub mod table;
 mod trial;

@@ -86,7 +86,7 @@ fn write(manifests: &[&Manifest], folder: &Path) -> Result<()> {
 }
 
 /// Takes out of a service what the server draws by lot.
-fn without_allocations(document: &mut Value) {
+pub(super) fn without_allocations(document: &mut Value) {
     if document["kind"] != "Service" {
         return;
     }
