@@ -19,6 +19,7 @@ pub(crate) use mirror::{MIRROR_POD_ANNOTATION, is_mirror_pod};
 
 use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};
+use super::types::drop_disabled_fields;
 use super::{carry_over, child, flag, items, text};
 use crate::clock::format_seconds;
 use crate::object::meta;
@@ -97,11 +98,13 @@ fn prepare_create(context: &Context<'_>, pod: &mut Value) {
         }]);
     }
     *child(pod, "status") = status;
+    drop_disabled_fields(child(pod, "spec"));
     label_keys::merge(pod);
     app_armor::sync(pod);
 }
 
 fn prepare_update(new: &mut Value, old: &Value) {
+    drop_disabled_fields(child(new, "spec"));
     // Only new pods are checked for empty ones.
     if let Some(spec) = new["spec"].as_object_mut().filter(|spec| spec.get("overhead") == Some(&json!({}))) {
         spec.remove("overhead");

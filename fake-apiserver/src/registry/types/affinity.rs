@@ -1,10 +1,11 @@
 //! `Affinity`: nodes and pods near which a pod may run.
 //!
-//! Follows `validateAffinity` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: selectors of pods and of
-//! fields, and keys of labels to match.
+//! Follows `validateAffinity` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::label_keys::label_keys;
 use crate::error::{Errors, Path};
 use crate::object::name;
+use crate::object::selector::validate_structured;
 use crate::registry::{items, number, text};
 use tree::Value;
 
@@ -124,9 +125,13 @@ fn node_field_requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors
 }
 
 fn pod_affinity_term(at: Path<'_>, term: &Value, errors: &mut Errors) {
+    for field in ["labelSelector", "namespaceSelector"] {
+        validate_structured(at.child(field), &term[field], errors);
+    }
     for namespace in items(term, "/namespaces").iter().filter_map(Value::as_str) {
         errors.invalid_each(at.child("namespace"), namespace, name::dns_label(namespace));
     }
+    label_keys(at, term, errors);
     let key = text(term, "/topologyKey");
     if key.is_empty() {
         errors.required(at.child("topologyKey"), "can not be empty");

@@ -1,14 +1,15 @@
 //! `Container`: rules of all containers, then those of a pod's own and of its init containers.
 //!
 //! Follows `validateContainers`, `validateInitContainers` and `validateContainerCommon` of
-//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: devices, resize policies, restart rules.
+//! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::container_port::{container_ports, host_ports};
+use super::container_restart::{no_restart_to_resize, resize_policy, restart_policy};
 use super::env_var::{env, env_from};
 use super::probe::{lifecycle, probes};
-use super::resource_requirements::resource_requirements;
+use super::resource_requirements::{resource_claims, resource_requirements};
 use super::security_context::security_context;
-use super::volume_mount::volume_mounts;
+use super::volume_mount::{volume_devices, volume_mounts};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::cursor::At;
@@ -20,6 +21,12 @@ use tree::Value;
 pub(super) struct Scope<'s> {
     /// Names of the volumes that can be mounted.
     pub(super) volumes: HashSet<&'s str>,
+    /// Names of those of them that can be devices.
+    pub(super) devices: HashSet<&'s str>,
+    /// Names of the pod's claims of resources.
+    pub(super) claims: HashSet<&'s str>,
+    /// Whether the pod's containers are never started again.
+    pub(super) never_restarts: bool,
     /// Whether the pod shares the users of its host.
     pub(super) host_users: bool,
     /// The seconds that the pod has to end.
@@ -32,6 +39,7 @@ pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors
     let mut names = HashSet::new();
     for container in all.items() {
         common(container, scope, errors);
+        let whole = container;
         let (at, container) = (container.path(), container.value());
         let name = text(container, "/name");
         if !names.insert(name) {
@@ -39,6 +47,7 @@ pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors
         }
         lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
         probes(at, container, errors);
+        restart_policy(whole, errors);
     }
     host_ports(all.path(), items(all.value(), ""), errors);
 }
@@ -48,11 +57,10 @@ pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<
     let mut names: HashSet<&str> = regular.iter().map(|container| text(container, "/name")).collect();
     for container in all.items() {
         common(container, scope, errors);
+        let whole = container;
         let (at, container) = (container.path(), container.value());
         let policy = text(container, "/restartPolicy");
-        if container.get("restartPolicy").is_some() {
-            errors.one_of(at.child("restartPolicy"), policy, &["Always", "Never", "OnFailure"]);
-        }
+        restart_policy(whole, errors);
         let name = text(container, "/name");
         if !names.insert(name) && !name.is_empty() {
             errors.duplicate(at.child("name"), name);
@@ -66,12 +74,13 @@ pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<
         for field in forbidden.iter().filter(|field| container.get(**field).is_some()) {
             errors.forbidden(at.child(field), "may not be set for init containers without restartPolicy=Always");
         }
+        no_restart_to_resize(whole, errors);
     }
 }
 
 /// Rules of every container (`validateContainerCommon`).
 pub(super) fn common(container: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
-    let context = container.field("securityContext");
+    let whole = container;
     let (at, container) = (container.path(), container.value());
     match text(container, "/name") {
         "" => errors.required(at.child("name"), ""),
@@ -83,11 +92,14 @@ pub(super) fn common(container: At<'_, '_>, scope: &Scope<'_>, errors: &mut Erro
     container_ports(at.child("ports"), items(container, "/ports"), errors);
     env(at.child("env"), items(container, "/env"), errors);
     env_from(at.child("envFrom"), items(container, "/envFrom"), errors);
-    volume_mounts(at.child("volumeMounts"), items(container, "/volumeMounts"), &scope.volumes, errors);
+    volume_mounts(at.child("volumeMounts"), container, &scope.volumes, errors);
+    volume_devices(whole, &scope.volumes, &scope.devices, errors);
     let policy = text(container, "/imagePullPolicy");
     errors.one_of(at.child("imagePullPolicy"), policy, &["Always", "IfNotPresent", "Never"]);
     resource_requirements(at.child("resources"), &container["resources"], errors);
-    security_context(context, scope.host_users, errors);
+    resource_claims(whole.field("resources.claims"), &scope.claims, errors);
+    resize_policy(whole.field("resizePolicy"), scope.never_restarts, errors);
+    security_context(whole.field("securityContext"), scope.host_users, errors);
 }
 
 /// Rule for the image of a container in a list: no white space around it.

@@ -1,7 +1,6 @@
 //! `PodSpec`: rules of a pod's spec wherever it stands, in a pod or in a template of one.
 //!
-//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: pod-level resources
-//! and overhead.
+//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: pod-level resources.
 
 use super::affinity::affinity;
 use super::container::{Scope, containers, init_containers};
@@ -12,22 +11,32 @@ use super::holder::Holder;
 use super::object_meta::labels;
 use super::operating_system::operating_system;
 use super::pod_resource_claim::pod_resource_claims;
+use super::resource_requirements::resource_requirements;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
 use super::topology_spread_constraint::topology_spread_constraints;
 use super::volume::volumes;
-use crate::error::{Errors, Path};
+use super::windows_options::host_processes;
+use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::registry::cursor::At;
 use crate::registry::{flag, items, number, text};
 use std::collections::HashSet;
-use tree::Value;
+use tree::{Value, json};
 
 /// Rules for a pod's spec.
 pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {
     let (at, spec) = (pod.path(), pod.value());
+    let volumes = volumes(pod.field("volumes"), errors);
+    let is_device =
+        |volume: &&Value| ["persistentVolumeClaim", "ephemeral"].iter().any(|one| volume.get(*one).is_some());
+    let devices = items(spec, "/volumes").iter().filter(is_device).map(|volume| text(volume, "/name"));
+    let claims = items(spec, "/resourceClaims").iter().map(|claim| text(claim, "/name"));
     let scope = Scope {
-        volumes: volumes(pod.field("volumes"), errors),
+        devices: devices.filter(|name| volumes.contains(name)).collect(),
+        volumes,
+        claims: claims.filter(|name| !name.is_empty()).collect(),
+        never_restarts: text(spec, "/restartPolicy") == "Never",
         host_users: spec["hostUsers"] != Value::Bool(false),
         grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };
@@ -43,7 +52,7 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     errors.one_of(at.child("dnsPolicy"), text(spec, "/dnsPolicy"), &policies);
     labels(at.child("nodeSelector"), &spec["nodeSelector"], errors);
-    pod_security_context(at.child("securityContext"), &spec["securityContext"], errors);
+    pod_security_context(pod.field("securityContext"), errors);
     shared_processes(at, spec, errors);
     affinity(at.child("affinity"), &spec["affinity"], errors);
     dns_config(at.child("dnsConfig"), text(spec, "/dnsPolicy"), spec.get("dnsConfig"), errors);
@@ -51,7 +60,9 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
     scheduling_gates(at.child("schedulingGates"), items(spec, "/schedulingGates"), errors);
     let constraints = items(spec, "/topologySpreadConstraints");
     topology_spread_constraints(at.child("topologySpreadConstraints"), constraints, errors);
-    own_users(at, spec, errors);
+    host_processes(pod, errors);
+    own_users(pod, errors);
+    host_name(pod, errors);
     errors.optional(at.child("serviceAccountName"), text(spec, "/serviceAccountName"), name::dns_subdomain);
     errors.optional(at.child("nodeName"), text(spec, "/nodeName"), name::dns_subdomain);
     active_deadline_seconds(at.child("activeDeadlineSeconds"), spec, 1, errors);
@@ -60,8 +71,14 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
     tolerations(at.child("tolerations"), items(spec, "/tolerations"), errors);
     host_aliases(at.child("hostAliases"), items(spec, "/hostAliases"), errors);
     errors.optional(at.child("priorityClassName"), text(spec, "/priorityClassName"), name::dns_subdomain);
+    if let Some(class) = spec["runtimeClassName"].as_str() {
+        errors.invalid_each(at.child("runtimeClassName"), class, name::dns_subdomain(class));
+    }
     if let Some(policy) = spec["preemptionPolicy"].as_str() {
         errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
+    }
+    if let Some(overhead) = spec.get("overhead") {
+        resource_requirements(at.child("overhead"), &json!({ "limits": overhead.clone() }), errors);
     }
     operating_system(pod, errors);
 }
@@ -83,15 +100,41 @@ fn shared_processes(at: Path<'_>, spec: &Value, errors: &mut Errors) {
 }
 
 /// Rule: a pod with a user namespace of its own uses no other namespace of the host.
-fn own_users(at: Path<'_>, spec: &Value, errors: &mut Errors) {
+fn own_users(pod: At<'_, '_>, errors: &mut Errors) {
+    const DETAIL: &str = "when `hostUsers` is false";
+    let (at, spec) = (pod.path(), pod.value());
     if spec["hostUsers"] != Value::Bool(false) {
         return;
     }
     for (field, printed) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
         if spec[field] == Value::Bool(true) {
-            errors.forbidden(at.child(printed), "when `hostUsers` is false");
+            errors.forbidden(at.child(printed), DETAIL);
         }
     }
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        for container in pod.field(list).items() {
+            let devices = container.field("volumeDevices");
+            if !devices.is_empty() {
+                devices.forbidden(DETAIL, errors);
+            }
+        }
+    }
+}
+
+/// Rules for `hostnameOverride` (`validatePodHostName`).
+fn host_name(pod: At<'_, '_>, errors: &mut Errors) {
+    const LONGEST: usize = 64;
+    let name = pod.field("hostnameOverride");
+    if !name.is_set() {
+        return;
+    }
+    for field in ["setHostnameAsFQDN", "hostNetwork"].into_iter().filter(|field| pod.field(field).flag()) {
+        name.forbidden(format!("may not be specified when {field} is true"), errors);
+    }
+    if name.text().len() > LONGEST {
+        errors.push(FieldError::too_long(name.path(), LONGEST));
+    }
+    name.follows(name::dns_subdomain, errors);
 }
 
 fn readiness_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {

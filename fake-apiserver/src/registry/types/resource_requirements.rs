@@ -1,10 +1,13 @@
-//! `ResourceRequirements`: requests and limits of a container.
+//! `ResourceRequirements`: requests and limits of a container, and the claims of its pod that it uses.
 //!
-//! Follows `validateResourceRequirements` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: claims.
+//! Follows `validateResourceRequirements` and `validateResourceClaimNames` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::resource_name::{HUGE_PAGES, container_resource_name, is_shared_resource, resource_value};
-use crate::error::{Errors, Path};
+use crate::error::{Errors, FieldError, Path};
+use crate::object::name;
+use crate::registry::cursor::At;
 use crate::registry::quantity::{self, amount};
+use std::collections::HashSet;
 use tree::{Map, Text, Value};
 
 fn entries(list: &Value) -> impl Iterator<Item = (&Text, &str)> {
@@ -51,5 +54,42 @@ pub(in crate::registry) fn resource_requirements(at: Path<'_>, resources: &Value
         && !names().any(|name| matches!(name.as_str(), "cpu" | "memory"))
     {
         errors.forbidden(at, "HugePages require cpu or memory");
+    }
+}
+
+/// Rules for `claims` of a container's resources, where the pod has claims of those names.
+pub(super) fn resource_claims(claims: At<'_, '_>, of_pod: &HashSet<&str>, errors: &mut Errors) {
+    let mut used: HashSet<String> = HashSet::new();
+    for claim in claims.items() {
+        let (name, request) = (claim.field("name").text(), claim.field("request"));
+        if name.is_empty() {
+            claim.required("", errors);
+            continue;
+        }
+        let duplicate = |shown: &str| FieldError::duplicate(claim.path(), &shown.into());
+        if used.contains(name) {
+            errors.push(duplicate(name));
+        } else {
+            let mut key = name.to_owned();
+            if !request.is_empty() {
+                request.follows(name::dns_label, errors);
+                key = format!("{name}/{}", request.text());
+            }
+            if used.contains(&key) {
+                errors.push(duplicate(&key));
+            } else if request.is_empty() {
+                // The whole claim, of which some requests are used already.
+                let requests = used.iter().filter(|used| used.split_once('/').is_some_and(|(claim, _)| claim == name));
+                requests.for_each(|_| errors.push(duplicate(name)));
+            }
+            used.insert(key);
+        }
+        if !of_pod.contains(name) {
+            let mut names: Vec<&str> = of_pod.iter().copied().collect();
+            names.sort_unstable();
+            let names = if names.is_empty() { " which is empty".to_owned() } else { format!(": {}", names.join(", ")) };
+            let detail = format!("must be one of the names in pod.spec.resourceClaims{names}");
+            errors.push(FieldError::not_found(claim.path(), &name.into()).with_detail(detail));
+        }
     }
 }

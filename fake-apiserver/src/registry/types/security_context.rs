@@ -1,8 +1,9 @@
 //! `PodSecurityContext` and `SecurityContext`: users, groups and privileges of a pod and its containers.
 //!
 //! Follows `validatePodSpecSecurityContext` and `ValidateSecurityContext` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Not ported: seccomp, AppArmor, Windows, policies.
 
+use super::security_profile::{app_armor_profile, seccomp_profile};
+use super::windows_options::windows_options;
 use crate::error::{Errors, FieldError, Path};
 use crate::registry::cursor::At;
 use crate::registry::{items, text};
@@ -12,7 +13,8 @@ use tree::Value;
 const SYSCTL_DETAIL: &str = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 
 /// Rules for `securityContext` of a pod.
-pub(super) fn pod_security_context(at: Path<'_>, context: &Value, errors: &mut Errors) {
+pub(super) fn pod_security_context(pod: At<'_, '_>, errors: &mut Errors) {
+    let (at, context) = (pod.path(), pod.value());
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         id(at.child(field), &context[field], errors);
     }
@@ -20,6 +22,18 @@ pub(super) fn pod_security_context(at: Path<'_>, context: &Value, errors: &mut E
         id(at.item("supplementalGroups", index), group, errors);
     }
     sysctls(at.child("sysctls"), items(context, "/sysctls"), errors);
+    let policy = |field: &str, supported: &[&str], errors: &mut Errors| {
+        let policy = pod.field(field);
+        if policy.is_set() {
+            policy.supported(supported, errors);
+        }
+    };
+    policy("fsGroupChangePolicy", &["Always", "OnRootMismatch"], errors);
+    seccomp_profile(pod.field("seccompProfile"), errors);
+    windows_options(pod.field("windowsOptions"), errors);
+    app_armor_profile(pod.field("appArmorProfile"), errors);
+    policy("supplementalGroupsPolicy", &["Merge", "Strict"], errors);
+    policy("seLinuxChangePolicy", &["MountOption", "Recursive"], errors);
 }
 
 fn sysctls(at: Path<'_>, sysctls: &[Value], errors: &mut Errors) {
@@ -66,10 +80,17 @@ pub(super) fn security_context(context: At<'_, '_>, host_users: bool, errors: &m
             mount.invalid("`hostUsers` must be false to use `Unmasked`", errors);
         }
     }
-    if *context.field("allowPrivilegeEscalation").value() != Value::Bool(false) {
-        return;
+    seccomp_profile(context.field("seccompProfile"), errors);
+    if *context.field("allowPrivilegeEscalation").value() == Value::Bool(false) {
+        no_escalation(&context, errors);
     }
-    if privileged.flag() {
+    windows_options(context.field("windowsOptions"), errors);
+    app_armor_profile(context.field("appArmorProfile"), errors);
+}
+
+/// Rules for a container whose processes may not get more privileges.
+fn no_escalation(context: &At<'_, '_>, errors: &mut Errors) {
+    if context.field("privileged").flag() {
         context.invalid("cannot set `allowPrivilegeEscalation` to false and `privileged` to true", errors);
     }
     if context.field("capabilities.add").items().any(|capability| capability.text() == "CAP_SYS_ADMIN") {

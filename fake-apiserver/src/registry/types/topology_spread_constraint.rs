@@ -1,10 +1,11 @@
 //! `TopologySpreadConstraint`: the spread of pods over a topology.
 //!
-//! Follows `validateTopologySpreadConstraints` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported:
-//! selectors of pods, and keys of labels to match.
+//! Follows `validateTopologySpreadConstraints` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::label_keys::label_keys;
 use crate::error::{Errors, Path};
 use crate::object::name;
+use crate::object::selector::validate_structured;
 use crate::registry::{number, text};
 use std::collections::HashMap;
 use tree::Value;
@@ -41,6 +42,8 @@ pub(super) fn topology_spread_constraints(at: Path<'_>, all: &[Value], errors: &
                 errors.one_of(at.child(field), policy, &["Honor", "Ignore"]);
             }
         }
+        label_keys(at, constraint, errors);
+        validate_structured(at.child("labelSelector"), &constraint["labelSelector"], errors);
     }
 }
 
