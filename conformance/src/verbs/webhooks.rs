@@ -100,9 +100,15 @@ impl WebhookVerb {
             let bound = [(name.clone(), webhook.host().into()), (format!("{name}_ca"), webhook.ca_bundle().into())];
             return Ok(Observation { bound: bound.into(), ..Observation::default() });
         }
+        if *self == WebhookVerb::Stop {
+            if let Some(webhook) = stage.webhook.take() {
+                webhook.stop().await;
+            }
+            return Ok(Observation::default());
+        }
         let webhook = stage.webhook.as_ref().context("no webhook was started")?;
         match self {
-            WebhookVerb::Start(..) => {}
+            WebhookVerb::Start(..) | WebhookVerb::Stop => {}
             WebhookVerb::Converts(answer) => webhook.set(*answer),
             WebhookVerb::Admits(admits) => {
                 let body = stage.dialogue.names.fill(&admits.body).map_err(unbound)?;
@@ -110,7 +116,6 @@ impl WebhookVerb {
                 webhook.script(&admits.path, admits.once, reply);
             }
             WebhookVerb::Reviews(path) => return Ok(webhook.take_reviews(path.as_deref()).into()),
-            WebhookVerb::Stop => stage.webhook = None,
         }
         Ok(Observation::default())
     }

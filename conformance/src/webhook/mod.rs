@@ -38,7 +38,7 @@ pub struct Webhook {
     /// PEM.
     bundle: String,
     state: Arc<State>,
-    _server: AbortOnDropHandle<()>,
+    server: AbortOnDropHandle<()>,
 }
 
 struct State {
@@ -70,7 +70,13 @@ impl Webhook {
         let address = listener.local_addr()?;
         let state = Arc::new(State { conversion: Mutex::new(Answer::CONVERTED), admission: Mutex::default() });
         let server = tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), Arc::clone(&state)));
-        Ok(Webhook { address, bundle, state, _server: AbortOnDropHandle::new(server) })
+        Ok(Webhook { address, bundle, state, server: AbortOnDropHandle::new(server) })
+    }
+
+    /// Ends it; connections to it are refused from then on.
+    pub async fn stop(self) {
+        self.server.abort();
+        self.server.await.ok();
     }
 
     /// The host and port of its URL.
