@@ -8,6 +8,7 @@
 //!
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
+pub(crate) mod cel;
 mod chain;
 mod plugin;
 mod plugins;

@@ -23,6 +23,17 @@ pub(crate) enum Operation {
     Delete,
 }
 
+impl Operation {
+    /// The name in the API.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+        }
+    }
+}
+
 /// The options of a write: `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
 pub(crate) trait Options: Send + Sync {
     /// Whether nothing will be stored.
@@ -39,7 +50,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) objects: &'a (dyn Objects + Sync),
     pub(crate) store: &'a Store,
     pub(crate) ids: &'a Ids,
-    pub(crate) authorizer: &'a dyn Authorizer,
+    pub(crate) authorizer: &'a Arc<dyn Authorizer>,
     /// The replica's view of the store.
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,

@@ -97,7 +97,7 @@ fn attributes<'a>(
         objects: &request.objects,
         store: &cluster.store,
         ids: &cluster.ids,
-        authorizer: &*cluster.authorizer,
+        authorizer: &cluster.authorizer,
         view: request.view,
         user: &request.user,
         operation,
