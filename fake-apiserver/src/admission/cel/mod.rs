@@ -23,4 +23,4 @@ mod variables;
 pub(crate) use compilation::{Compilation, Expression, Scope};
 pub(crate) use conditions::{Conditions, Matched};
 pub(crate) use evaluation::{BUDGET, Evaluation, Stop};
-pub(crate) use subject::{Form, Subject};
+pub(crate) use subject::Subject;

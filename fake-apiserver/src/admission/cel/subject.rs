@@ -5,7 +5,8 @@
 use super::authorizer::Asker;
 use super::compilation::Scope;
 use super::values::value;
-use crate::admission::{Attributes, Operation};
+use crate::admission::matching::Matched;
+use crate::admission::{Attributes, Kind};
 use crate::registry::Version;
 use crate::schema::{self, TypeRef};
 use kubernetes_cel::{Bindings, Request, authorizer, resource_check};
@@ -15,43 +16,12 @@ use tree::{Value, json};
 /// A write, with its objects in the form that a rule has matched.
 pub(crate) struct Subject<'a> {
     pub(crate) write: &'a Attributes<'a>,
-    pub(crate) form: Form<'a>,
+    /// The form of the objects.
+    pub(crate) matched: Matched<'a>,
     /// The object; null if it is deleted.
     pub(crate) object: &'a Value,
     /// The object before the write.
     pub(crate) old: Option<&'a Value>,
-}
-
-/// A version of a resource, or the kind of one of its subresources, in which objects are shown.
-#[derive(Clone, Copy)]
-pub(crate) struct Form<'a> {
-    /// The version of the resource.
-    pub(crate) version: &'a Version,
-    /// Group, version and kind of the objects.
-    pub(crate) kind: [&'a str; 3],
-    /// The Go type of the objects; `None` for custom resources.
-    pub(super) ty: Option<TypeRef<'a>>,
-}
-
-impl<'a> Form<'a> {
-    /// The form of the objects that are written by a version of a resource or, unless it is "", one of its subresources.
-    pub(crate) fn of(version: &'a Version, subresource: &str) -> Self {
-        let own = version.subresource(subresource).filter(|own| !own.kind.is_empty());
-        match own {
-            Some(own) => {
-                let api_version = match &*own.group {
-                    "" => own.version.to_string(),
-                    group => format!("{group}/{}", own.version),
-                };
-                let ty = schema::lookup(&api_version, &own.kind);
-                Form { version, kind: [&own.group, &own.version, &own.kind], ty }
-            }
-            None => {
-                let ty = (!version.is_custom()).then(|| version.ty());
-                Form { version, kind: [&version.group, &version.name, &version.kind], ty }
-            }
-        }
-    }
 }
 
 impl Subject<'_> {
@@ -67,7 +37,7 @@ impl Subject<'_> {
         params: Option<(&Value, Option<TypeRef<'_>>)>,
         namespace: Option<&Value>,
     ) -> Bindings {
-        self.bindings(scope, self.form.version, params, namespace)
+        self.bindings(scope, self.matched.version, params, namespace)
     }
 
     fn bindings(
@@ -77,7 +47,7 @@ impl Subject<'_> {
         params: Option<(&Value, Option<TypeRef<'_>>)>,
         namespace: Option<&Value>,
     ) -> Bindings {
-        let (reads, ty) = (&scope.reads, self.form.ty);
+        let (reads, ty) = (&scope.reads, type_of(self.matched));
         let mut bindings = Bindings::new();
         let null = kubernetes_cel::Value::Null;
         let old = self.old.map_or(null.clone(), |old| value(old, ty, &reads.old_object));
@@ -114,20 +84,20 @@ impl Subject<'_> {
     /// `request`: an `AdmissionRequest` without the objects.
     fn request(&self, resource: &Version) -> Value {
         let write = self.write;
-        let kind = |[group, version, kind]: [&str; 3]| json!({"group": group, "version": version, "kind": kind});
+        let kind = |of: Kind<'_>| json!({"group": of.group, "version": of.version, "kind": of.kind});
         let named = |version: &Version| json!({"group": &*version.group, "version": &*version.name, "resource": &*version.plural});
         let mut request = json!({
             "uid": "",
-            "kind": kind(self.form.kind),
+            "kind": kind(self.matched.kind),
             "resource": named(resource),
-            "requestKind": kind(Form::of(write.version, write.subresource).kind),
+            "requestKind": kind(write.kind),
             "requestResource": named(write.version),
             "operation": write.operation.name(),
             "userInfo": write.user.info(),
             "object": null,
             "oldObject": null,
             "dryRun": write.options.dry_run(),
-            "options": options(write),
+            "options": write.options.object(write.operation),
         });
         let texts = [
             ("subResource", write.subresource),
@@ -142,15 +112,10 @@ impl Subject<'_> {
     }
 }
 
-/// The options of the request, with their kind.
-fn options(write: &Attributes<'_>) -> Value {
-    let mut options = write.options.object();
-    options["kind"] = match write.operation {
-        Operation::Create => "CreateOptions",
-        Operation::Update => "UpdateOptions",
-        Operation::Delete => "DeleteOptions",
+/// The Go type of objects; `None` for custom resources.
+fn type_of(Matched { version, kind }: Matched<'_>) -> Option<TypeRef<'_>> {
+    match kind == Kind::of(version, "") {
+        true => (!version.is_custom()).then(|| version.ty()),
+        false => schema::lookup(&kind.api_version(), kind.kind),
     }
-    .into();
-    options["apiVersion"] = "meta.k8s.io/v1".into();
-    options
 }
