@@ -13,13 +13,16 @@ mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
+use crate::webhook::Services;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
@@ -28,8 +31,11 @@ use pod_security::PodSecurity;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use webhooks::mutating::{self, MutatingWebhooks};
+use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -77,9 +83,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("NodeDeclaredFeatureValidator", Missing),
     ("PodResizeValidator", Missing),
     ("MutatingAdmissionPolicy", Missing),
-    ("MutatingAdmissionWebhook", Missing),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Missing),
-    ("ValidatingAdmissionWebhook", Missing),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
 ];
@@ -113,6 +119,16 @@ pub(crate) struct Config {
     pub(crate) disabled: Vec<String>,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
+}
+
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
 }
 
 /// The chain of a server with that store.
