@@ -13,6 +13,7 @@ mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod validating_admission_policy;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
@@ -30,6 +31,7 @@ use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use validating_admission_policy::ValidatingAdmissionPolicy;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -78,7 +80,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodResizeValidator", Missing),
     ("MutatingAdmissionPolicy", Missing),
     ("MutatingAdmissionWebhook", Missing),
-    ("ValidatingAdmissionPolicy", Missing),
+    ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
     ("ValidatingAdmissionWebhook", Missing),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
