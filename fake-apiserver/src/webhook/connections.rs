@@ -21,9 +21,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig};
 use std::error::Error as _;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::{env, fs, io};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
@@ -106,8 +107,7 @@ impl Connections {
             Some((namespace, name)) => self.services.address(namespace, name, target.port)?,
             None => Address { host: target.host.clone(), port: target.port },
         };
-        let stream = TcpStream::connect((&*address.host, address.port)).await;
-        let stream = stream.map_err(|error| dial_error(&address, &error))?;
+        let stream = dial(&address).await?;
         stream.set_nodelay(true).ok();
         let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
@@ -194,13 +194,22 @@ fn system_roots() -> Vec<u8> {
     }
 }
 
-fn dial_error(address: &Address, error: &io::Error) -> Failed {
-    let Address { host, port } = address;
-    let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+/// A connection to the first address of the host that accepts one.
+async fn dial(Address { host, port }: &Address) -> Result<TcpStream, Failed> {
+    let unknown = |_| format!("dial tcp: lookup {host}: no such host");
+    let mut first = None;
+    for address in lookup_host((&**host, *port)).await.map_err(unknown)? {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => first = first.or_else(|| Some(dial_error(address, &error))),
+        }
+    }
+    Err(first.unwrap_or_else(|| format!("dial tcp: lookup {host}: no such host")))
+}
+
+fn dial_error(address: SocketAddr, error: &io::Error) -> Failed {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),
-        // The resolver's error has no number.
-        _ if error.raw_os_error().is_none() => format!("dial tcp: lookup {host}: no such host"),
         _ => format!("dial tcp {address}: {error}"),
     }
 }
@@ -220,5 +229,9 @@ fn exchange_error(error: &hyper::Error) -> Failed {
     if error.is_incomplete_message() || error.is_closed() {
         return "EOF".into();
     }
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    let Some(source) = error.source() else { return error.to_string() };
+    match source.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(io::ErrorKind::UnexpectedEof) => "unexpected EOF".into(),
+        _ => source.to_string(),
+    }
 }
