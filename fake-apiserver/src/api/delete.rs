@@ -45,10 +45,11 @@ pub(super) async fn delete_key(
             None => false,
         };
         let change = match plan.change {
-            // Those who were asked about the mark are asked about the removal, too, and see the marked object then.
+            // Admission that had to wait is asked again about the removal: first, as upstream, with the object before it was marked.
             Change::PutAndRemove(marked) if waited => {
                 if request.commits.commit(&current, Change::Put(marked)).await.is_ok() {
                     options.to_mut().resource_version = None;
+                    admission::delete(request, &options, &current.object()).await?;
                 }
                 continue;
             }

@@ -119,7 +119,7 @@ impl<'w> Write<'w, '_> {
         let early = (self.strategy().early_warnings)(object);
         self.request.warnings.extend(early);
         (self.strategy().prepare)(&self.context(), object, None);
-        self.request.warnings.extend(validate::dedup_owner_references(object, false));
+        self.request.warnings.extend(validate::dedup_owner_references(object, true));
     }
 
     fn prepare_update(&mut self, new: &mut Value, old: &Value) {
