@@ -14,6 +14,7 @@ mod kind;
 pub(crate) mod matching;
 mod plugin;
 mod plugins;
+mod policies;
 mod reinvocation;
 
 pub(crate) use chain::Chain;

@@ -13,6 +13,7 @@ mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod validating_admission_policy;
 mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
@@ -34,6 +35,7 @@ use service_account::ServiceAccounts;
 use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use validating_admission_policy::ValidatingAdmissionPolicy;
 use webhooks::mutating::{self, MutatingWebhooks};
 use webhooks::validating::{self, ValidatingWebhooks};
 
@@ -84,7 +86,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodResizeValidator", Missing),
     ("MutatingAdmissionPolicy", Missing),
     (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
-    ("ValidatingAdmissionPolicy", Missing),
+    ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
     (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
