@@ -4,6 +4,7 @@
 
 mod default_class;
 mod default_toleration_seconds;
+mod mutating_admission_policy;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
 mod persistent_volume_claim_resize;
@@ -14,14 +15,18 @@ mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 mod validating_admission_policy;
+mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
+use crate::webhook::Services;
 use default_toleration_seconds::DefaultTolerationSeconds;
+use mutating_admission_policy::MutatingAdmissionPolicy;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
@@ -29,9 +34,12 @@ use pod_security::PodSecurity;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
 use validating_admission_policy::ValidatingAdmissionPolicy;
+use webhooks::mutating::{self, MutatingWebhooks};
+use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -78,10 +86,10 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),
     ("PodResizeValidator", Missing),
-    ("MutatingAdmissionPolicy", Missing),
-    ("MutatingAdmissionWebhook", Missing),
+    (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
-    ("ValidatingAdmissionWebhook", Missing),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
 ];
@@ -115,6 +123,16 @@ pub(crate) struct Config {
     pub(crate) disabled: Vec<String>,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
+}
+
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
 }
 
 /// The chain of a server with that store.
@@ -153,13 +171,15 @@ mod tests {
     #[test]
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
+        let usual = PLUGINS.iter().filter(|(_, support)| matches!(support, Default(_))).count();
+        // How many plugins there are beyond the usual ones.
         for (enabled, disabled, expected) in [
-            ("", "", Ok(10)),
-            ("Priority,NamespaceLifecycle", "", Ok(10)),
-            ("ServiceAccount", "", Ok(11)),
-            ("ServiceAccount,NodeRestriction", "", Ok(12)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(10)),
-            ("", "TaintNodesByCondition,Priority", Ok(8)),
+            ("", "", Ok(0)),
+            ("Priority,NamespaceLifecycle", "", Ok(0)),
+            ("ServiceAccount", "", Ok(1)),
+            ("ServiceAccount,NodeRestriction", "", Ok(2)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(0)),
+            ("", "TaintNodesByCondition,Priority", Ok(-2)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -168,10 +188,10 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(9)),
+            ("", "NamespaceLifecycle", Ok(-1)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len());
+            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len() as i64 - usual as i64);
             assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
         }
     }
