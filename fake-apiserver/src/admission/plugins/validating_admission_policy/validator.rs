@@ -8,7 +8,7 @@ use crate::error::ApiResult;
 use crate::registry::expressions::Names;
 use crate::registry::{ids, items, text};
 use crate::store::ResourceId;
-use kubernetes_cel::{Type, Value as CelValue};
+use kubernetes_cel::{Bindings, Type, Value as CelValue};
 use tree::Value;
 
 /// `MaxEvaluatedMessageExpressionSizeBytes`.
@@ -119,17 +119,19 @@ impl Validator {
             }
         }
         let bindings = subject.for_policy(scope, params, namespace);
-        let round = || Evaluation::new(scope, &bindings, subject.write.deadline);
+        let deadline = subject.write.deadline;
         let mut budget = BUDGET;
-        let evaluated =
-            round().all(self.validations.iter().map(|validation| Some(&validation.expression)), &mut budget);
+        let evaluated = Evaluation::new(scope, &bindings, deadline)
+            .all(self.validations.iter().map(|validation| Some(&validation.expression)), &mut budget);
         let values = match evaluated {
             Ok(values) => values,
             Err(Stop::Ended(error)) => return Err(error),
             Err(stop) => return Ok(all_failed(stop.to_string())),
         };
         let messages = self.validations.iter().map(|validation| validation.by_expression.as_ref());
-        let messages = match round().all(messages, &mut budget) {
+        // Messages and annotations cannot ask the authorizer, not even by variables that do.
+        let without = without_authorizer(bindings);
+        let messages = match Evaluation::new(scope, &without, deadline).all(messages, &mut budget) {
             Err(Stop::Ended(error)) => return Err(error),
             messages => messages.map_err(|stop| stop.to_string()),
         };
@@ -149,7 +151,7 @@ impl Validator {
         }
         let mut budget = BUDGET;
         let annotations = self.annotations.iter().map(|(_, expression)| Some(expression));
-        let values = match round().all(annotations, &mut budget) {
+        let values = match Evaluation::new(scope, &without, deadline).all(annotations, &mut budget) {
             Ok(values) => values,
             Err(Stop::Ended(error)) => return Err(error),
             Err(stop) => return Ok(all_failed(stop.to_string())),
@@ -172,6 +174,13 @@ impl Validator {
         }
         Ok(Validated { denials, annotations })
     }
+}
+
+fn without_authorizer(mut bindings: Bindings) -> Bindings {
+    for name in ["authorizer", "authorizer.requestResource"] {
+        bindings.unset(name);
+    }
+    bindings
 }
 
 impl Validation {

@@ -12,7 +12,7 @@ mod configurations;
 mod hook;
 pub(super) mod mutating;
 mod patch;
-mod review;
+pub(super) mod review;
 pub(super) mod validating;
 
 use super::Config;
