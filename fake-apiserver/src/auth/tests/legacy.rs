@@ -135,7 +135,10 @@ fn auto_generated_tokens_are_warned_about() {
         ["Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated \
           secret-based tokens."]
     );
-    assert_eq!(notes.annotations[0], ("authentication.k8s.io/legacy-token".into(), "system:serviceaccount:test:sa".into()));
+    assert_eq!(
+        notes.annotations[0],
+        ("authentication.k8s.io/legacy-token".into(), "system:serviceaccount:test:sa".into())
+    );
 }
 
 #[test]
