@@ -1,8 +1,8 @@
 //! The objects of a write in the versions that policies have matched, each converted once.
 
-use crate::admission::{Attributes, namespace_missing};
 use crate::admission::cel::Subject;
 use crate::admission::matching::{self, Matched};
+use crate::admission::{Attributes, namespace_missing};
 use crate::commit::namespace::{self, is_namespace};
 use crate::error::ApiResult;
 use std::borrow::Cow;
