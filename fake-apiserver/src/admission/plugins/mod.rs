@@ -87,9 +87,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("NodeDeclaredFeatureValidator", Missing),
     ("PodResizeValidator", Missing),
     (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
-    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config.services(store), store)))),
     ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
-    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config.services(store), store)))),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
 ];
