@@ -69,6 +69,7 @@ mod types;
 
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
+pub(crate) use admission_registration::expressions;
 pub(crate) use apps::selector_text as scale_selector;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};

@@ -4,6 +4,7 @@
 
 mod default_class;
 mod default_toleration_seconds;
+mod mutating_admission_policy;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
 mod persistent_volume_claim_resize;
@@ -13,13 +14,19 @@ mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod validating_admission_policy;
+mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::service_addresses::{Given, ServiceAddresses};
+use crate::store::Store;
+use crate::webhook::Services;
 use default_toleration_seconds::DefaultTolerationSeconds;
+use mutating_admission_policy::MutatingAdmissionPolicy;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
@@ -27,15 +34,19 @@ use pod_security::PodSecurity;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use validating_admission_policy::ValidatingAdmissionPolicy;
+use webhooks::mutating::{self, MutatingWebhooks};
+use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The support of this server for a plugin of the real one.
 enum Support {
     /// On unless disabled.
-    Default(fn() -> Box<dyn Plugin>),
+    Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
-    Optional(fn(&Config) -> Box<dyn Plugin>),
+    Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Not supported.
     Missing,
 }
@@ -44,41 +55,41 @@ use Support::{Default, Missing, Optional};
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
     ("NamespaceAutoProvision", Missing),
-    (namespace_lifecycle::NAME, Default(|| Box::new(NamespaceLifecycle))),
+    (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
     ("LimitRanger", Missing),
-    ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
-    ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
-    ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
+    ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
+    ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
+    ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|| Box::new(PodSecurity))),
+    ("PodSecurity", Default(|_, _| Box::new(PodSecurity))),
     ("PodNodeSelector", Missing),
-    ("Priority", Default(|| Box::new(Priority))),
-    ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
+    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
-    ("DefaultStorageClass", Default(|| Box::new(default_class::STORAGE))),
-    ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
+    ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
+    ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
-    ("PersistentVolumeClaimResize", Default(|| Box::new(PersistentVolumeClaimResize))),
-    ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
+    ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
+    ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
     ("CertificateSubjectRestriction", Missing),
-    ("DefaultIngressClass", Default(|| Box::new(default_class::INGRESS))),
+    ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
     ("DenyServiceExternalIPs", Missing),
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),
     ("PodResizeValidator", Missing),
-    ("MutatingAdmissionPolicy", Missing),
-    ("MutatingAdmissionWebhook", Missing),
-    ("ValidatingAdmissionPolicy", Missing),
-    ("ValidatingAdmissionWebhook", Missing),
+    (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config.services(store), store)))),
+    ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config.services(store), store)))),
     ("ResourceQuota", Missing),
     ("AlwaysDeny", Missing),
 ];
@@ -112,10 +123,20 @@ pub(crate) struct Config {
     pub(crate) disabled: Vec<String>,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
 }
 
-/// The chain of a server.
-pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
+}
+
+/// The chain of a server with that store.
+pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -134,8 +155,8 @@ pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
-            Default(make) if !disabled => chain.push((*name, make())),
-            Optional(make) if enabled => chain.push((*name, make(config))),
+            Default(make) if !disabled => chain.push((*name, make(config, store))),
+            Optional(make) if enabled => chain.push((*name, make(config, store))),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
             Default(_) | Optional(_) | Missing => {}
         }
@@ -150,13 +171,15 @@ mod tests {
     #[test]
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
+        let usual = PLUGINS.iter().filter(|(_, support)| matches!(support, Default(_))).count();
+        // How many plugins there are beyond the usual ones.
         for (enabled, disabled, expected) in [
-            ("", "", Ok(10)),
-            ("Priority,NamespaceLifecycle", "", Ok(10)),
-            ("ServiceAccount", "", Ok(11)),
-            ("ServiceAccount,NodeRestriction", "", Ok(12)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(10)),
-            ("", "TaintNodesByCondition,Priority", Ok(8)),
+            ("", "", Ok(0)),
+            ("Priority,NamespaceLifecycle", "", Ok(0)),
+            ("ServiceAccount", "", Ok(1)),
+            ("ServiceAccount,NodeRestriction", "", Ok(2)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(0)),
+            ("", "TaintNodesByCondition,Priority", Ok(-2)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -165,10 +188,10 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(9)),
+            ("", "NamespaceLifecycle", Ok(-1)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config).map(|chain| chain.0.len());
+            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len() as i64 - usual as i64);
             assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
         }
     }

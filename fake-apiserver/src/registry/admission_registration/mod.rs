@@ -4,8 +4,10 @@
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
 mod bindings;
+mod checks;
 mod columns;
-mod expressions;
+pub(crate) mod expressions;
+mod permissions;
 mod policies;
 mod rules;
 mod webhooks;
@@ -14,7 +16,7 @@ use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
 use super::rules::{Rules, Strategy};
-use super::{child, items, text};
+use super::{child, ids, items, text};
 use crate::error::{Errors, Path};
 use crate::object::meta;
 use columns::{PARAM_KIND, param_ref};
@@ -27,6 +29,7 @@ pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
         validate: |context, policy, old, errors| {
             policies::mutating(context, policy, old, errors);
             reserved(policy, old, errors);
+            permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
     },
@@ -35,9 +38,10 @@ pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
 
 pub(super) const MUTATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
-        validate: |_, binding, old, errors| {
+        validate: |context, binding, old, errors| {
             bindings::mutating(binding, errors);
             reserved(binding, old, errors);
+            permissions::param_ref(context, binding, ids::MUTATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
     },
@@ -68,6 +72,7 @@ pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
         validate: |context, policy, old, errors| {
             policies::validating(context, policy, old, errors);
             reserved(policy, old, errors);
+            permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
     },
@@ -76,9 +81,10 @@ pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
 
 pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
-        validate: |_, binding, old, errors| {
+        validate: |context, binding, old, errors| {
             bindings::validating(binding, errors);
             reserved(binding, old, errors);
+            permissions::param_ref(context, binding, ids::VALIDATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
     },

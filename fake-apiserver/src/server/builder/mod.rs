@@ -6,8 +6,10 @@ mod authorization;
 mod authorizer;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod debug;
 mod error;
 mod limits;
+mod own_address;
 mod pools;
 mod requests;
 mod runtime_config;
@@ -33,13 +35,14 @@ use crate::http::{Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
 use crate::threads;
 use crate::turns::Turns;
+use crate::webhook::Services;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,6 +89,7 @@ pub struct Builder {
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     pools: Pools,
+    services: Given,
     runtime_config: Vec<(String, String)>,
     #[cfg(feature = "controllers")]
     controllers: Settings,
@@ -132,6 +136,7 @@ impl Default for Builder {
             namespace_controller: true,
             cluster_role_aggregation: true,
             pools: Pools::default(),
+            services: Given::default(),
             runtime_config: Vec::new(),
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
@@ -348,12 +353,18 @@ impl Builder {
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
+        let own =
+            bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| own_address::own_address(*address));
+        let services: Arc<dyn Services> =
+            Arc::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
+        self.admission.services = Some(services.clone());
         let shared = reconcile::Shared {
             options,
             store: store.clone(),
             ids: ids.clone(),
             catalogs: catalogs.clone(),
             allocations: allocations.clone(),
+            services: services.clone(),
             clock: self.clock.clone(),
         };
         let cluster = Arc::new(Cluster {
@@ -361,10 +372,10 @@ impl Builder {
             rbac,
             reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
+            admission: admission_chain::chain(&self.admission, &store)?,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
-            admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
             turns: Arc::new(Turns::new()),
@@ -416,20 +427,5 @@ impl Builder {
         let listener = listener::bind(address).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Builder { bind_address, secure_port, insecure_port, authorization, replicas, clock_offsets, .. } = self;
-        // Keys and tokens must not get into logs.
-        f.debug_struct("Builder")
-            .field("bind_address", bind_address)
-            .field("secure_port", secure_port)
-            .field("insecure_port", insecure_port)
-            .field("authorization_mode", authorization)
-            .field("replicas", replicas)
-            .field("clock_offsets", clock_offsets)
-            .finish_non_exhaustive()
     }
 }

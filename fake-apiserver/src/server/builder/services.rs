@@ -1,6 +1,8 @@
 //! The steps about services.
 
 use super::Builder;
+use crate::webhook::Address;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 impl Builder {
@@ -16,6 +18,15 @@ impl Builder {
     #[must_use]
     pub fn service_node_port_range(mut self, ports: RangeInclusive<u16>) -> Self {
         self.pools.node_ports = ports;
+        self
+    }
+
+    /// The address, such as `127.0.0.1:8443`, that webhooks behind a port of a service are called at. Without one a service leads to its
+    /// cluster IP, as in a cluster; the port 443 of `default/kubernetes` leads to the server itself.
+    #[must_use]
+    pub fn add_service_address(mut self, namespace: &str, name: &str, port: u16, address: SocketAddr) -> Self {
+        let address = Address { host: address.ip().to_string(), port: address.port() };
+        self.services.insert((namespace.into(), name.into(), port), address);
         self
     }
 }
