@@ -2,6 +2,7 @@
 
 use crate::auth::authorizer::Authorizer;
 use crate::auth::{Notes, Objects};
+use crate::commit::Commits;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
@@ -11,6 +12,7 @@ use crate::store::{Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tree::Value;
@@ -38,6 +40,10 @@ pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) objects: &'a (dyn Objects + Sync),
     pub(crate) store: &'a Store,
+    /// The request's writes to the store, for what a plugin has to note besides the object.
+    pub(crate) commits: Commits<'a>,
+    /// The time of the replica's clock.
+    pub(crate) now: Timestamp,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a dyn Authorizer,
     /// The replica's view of the store.

@@ -79,13 +79,16 @@ use fields::{default_to, sync_first};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};
-pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
-pub(crate) use quantity::amount;
+pub(crate) use pods::{
+    MIRROR_POD_ANNOTATION, has_pod_level_resources, is_mirror_pod, is_pod_level_resource, references,
+};
+pub(crate) use quantity::{MOST_THOUSANDTHS, NANO, Quantity, amount, in_units};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, Resource, Version};
 pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
+pub(crate) use types::{is_extended_resource, is_native_resource};
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

@@ -2,13 +2,17 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod amounts;
 mod default_class;
 mod default_toleration_seconds;
+mod limit_ranger;
+mod names;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
 mod persistent_volume_claim_resize;
 mod pod_security;
 mod priority;
+mod resource_quota;
 mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
@@ -19,12 +23,15 @@ pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::store::Store;
 use default_toleration_seconds::DefaultTolerationSeconds;
+use limit_ranger::LimitRanger;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
 use pod_security::PodSecurity;
 use priority::Priority;
+use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
@@ -34,12 +41,14 @@ use taint_nodes_by_condition::TaintNodesByCondition;
 enum Support {
     /// On unless disabled.
     Default(fn() -> Box<dyn Plugin>),
+    /// On unless disabled, with state that it derives from the store.
+    Indexed(fn(&Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config) -> Box<dyn Plugin>),
     /// Not supported.
     Missing,
 }
-use Support::{Default, Missing, Optional};
+use Support::{Default, Indexed, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
@@ -47,7 +56,7 @@ const PLUGINS: &[(&str, Support)] = &[
     (namespace_lifecycle::NAME, Default(|| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
-    ("LimitRanger", Missing),
+    ("LimitRanger", Indexed(|store| Box::new(LimitRanger::new(store)))),
     ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
     ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
@@ -79,7 +88,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("MutatingAdmissionWebhook", Missing),
     ("ValidatingAdmissionPolicy", Missing),
     ("ValidatingAdmissionWebhook", Missing),
-    ("ResourceQuota", Missing),
+    ("ResourceQuota", Indexed(|store| Box::new(ResourceQuota::new(store)))),
     ("AlwaysDeny", Missing),
 ];
 
@@ -114,8 +123,8 @@ pub(crate) struct Config {
     pub(crate) tokens: Tokens,
 }
 
-/// The chain of a server.
-pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
+/// The chain of a server with that store.
+pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -135,9 +144,10 @@ pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
             Default(make) if !disabled => chain.push((*name, make())),
+            Indexed(make) if !disabled => chain.push((*name, make(store))),
             Optional(make) if enabled => chain.push((*name, make(config))),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Default(_) | Optional(_) | Missing => {}
+            Default(_) | Indexed(_) | Optional(_) | Missing => {}
         }
     }
     Ok(Chain(chain))
@@ -150,13 +160,20 @@ mod tests {
     #[test]
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
+        let chosen = |enabled: &str, disabled: &str| {
+            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
+            let chain = chain(&config, &Store::new(1)).map_err(|error| error.to_string())?;
+            Ok::<_, String>(chain.0.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        let default = chosen("", "").unwrap();
+        // Those that are added to the default ones, and those that are missing from them.
         for (enabled, disabled, expected) in [
-            ("", "", Ok(10)),
-            ("Priority,NamespaceLifecycle", "", Ok(10)),
-            ("ServiceAccount", "", Ok(11)),
-            ("ServiceAccount,NodeRestriction", "", Ok(12)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(10)),
-            ("", "TaintNodesByCondition,Priority", Ok(8)),
+            ("Priority,NamespaceLifecycle", "", Ok(("", ""))),
+            ("ServiceAccount", "", Ok(("ServiceAccount", ""))),
+            ("NodeRestriction,ServiceAccount", "", Ok(("ServiceAccount,NodeRestriction", ""))),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(("", "LimitRanger,ResourceQuota"))),
+            ("", "TaintNodesByCondition,Priority", Ok(("", "TaintNodesByCondition,Priority"))),
+            ("", "NamespaceLifecycle", Ok(("", "NamespaceLifecycle"))),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -164,12 +181,15 @@ mod tests {
                 "Priority,RuntimeClass",
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
-            ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(9)),
+            ("ImagePolicyWebhook", "", Err("fake-apiserver does not have the admission plugin ImagePolicyWebhook")),
         ] {
-            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config).map(|chain| chain.0.len());
-            assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
+            let without = |some: &[&'static str], others: &[&str]| {
+                some.iter().filter(|name| !others.contains(name)).copied().collect::<Vec<_>>().join(",")
+            };
+            let found = chosen(enabled, disabled);
+            let found = found.map(|found| (without(&found, &default), without(&default, &found)));
+            let expected = expected.map(|(more, less)| (more.to_string(), less.to_string())).map_err(str::to_string);
+            assert_eq!(found, expected, "{enabled} {disabled}");
         }
     }
 }

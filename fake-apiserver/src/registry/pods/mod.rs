@@ -15,6 +15,7 @@ mod update;
 mod validate;
 
 pub(crate) use mirror::{MIRROR_POD_ANNOTATION, is_mirror_pod};
+pub(crate) use quality_of_service::{has_pod_level_resources, is_pod_level_resource};
 
 use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};

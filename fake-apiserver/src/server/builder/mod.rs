@@ -345,6 +345,7 @@ impl Builder {
                 .map(|all| all.pool().clone())
                 .unwrap_or_default(),
         };
+        let admission = admission_chain::chain(&self.admission, &store)?;
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
@@ -364,7 +365,7 @@ impl Builder {
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
-            admission: admission_chain::chain(&self.admission)?,
+            admission,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
             turns: Arc::new(Turns::new()),
