@@ -2,7 +2,6 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
-mod amounts;
 mod default_class;
 mod default_toleration_seconds;
 mod limit_ranger;
@@ -17,13 +16,16 @@ mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
+use crate::webhook::Services;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use limit_ranger::LimitRanger;
 use namespace_lifecycle::NamespaceLifecycle;
@@ -34,61 +36,62 @@ use priority::Priority;
 use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use webhooks::mutating::{self, MutatingWebhooks};
+use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The support of this server for a plugin of the real one.
 enum Support {
     /// On unless disabled.
-    Default(fn() -> Box<dyn Plugin>),
-    /// On unless disabled, with state that it derives from the store.
-    Indexed(fn(&Store) -> Box<dyn Plugin>),
+    Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
-    Optional(fn(&Config) -> Box<dyn Plugin>),
+    Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Not supported.
     Missing,
 }
-use Support::{Default, Indexed, Missing, Optional};
+use Support::{Default, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
     ("NamespaceAutoProvision", Missing),
-    (namespace_lifecycle::NAME, Default(|| Box::new(NamespaceLifecycle))),
+    (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
-    ("LimitRanger", Indexed(|store| Box::new(LimitRanger::new(store)))),
-    ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
-    ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
-    ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
+    ("LimitRanger", Default(|_, store| Box::new(LimitRanger::new(store)))),
+    ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
+    ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
+    ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|| Box::new(PodSecurity))),
+    ("PodSecurity", Default(|_, _| Box::new(PodSecurity))),
     ("PodNodeSelector", Missing),
-    ("Priority", Default(|| Box::new(Priority))),
-    ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
+    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
-    ("DefaultStorageClass", Default(|| Box::new(default_class::STORAGE))),
-    ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
+    ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
+    ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
-    ("PersistentVolumeClaimResize", Default(|| Box::new(PersistentVolumeClaimResize))),
-    ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
+    ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
+    ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
     ("CertificateSubjectRestriction", Missing),
-    ("DefaultIngressClass", Default(|| Box::new(default_class::INGRESS))),
+    ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
     ("DenyServiceExternalIPs", Missing),
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),
     ("PodResizeValidator", Missing),
     ("MutatingAdmissionPolicy", Missing),
-    ("MutatingAdmissionWebhook", Missing),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Missing),
-    ("ValidatingAdmissionWebhook", Missing),
-    ("ResourceQuota", Indexed(|store| Box::new(ResourceQuota::new(store)))),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
+    ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
     ("AlwaysDeny", Missing),
 ];
 
@@ -121,6 +124,16 @@ pub(crate) struct Config {
     pub(crate) disabled: Vec<String>,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
+}
+
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
 }
 
 /// The chain of a server with that store.
@@ -143,11 +156,10 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
-            Default(make) if !disabled => chain.push((*name, make())),
-            Indexed(make) if !disabled => chain.push((*name, make(store))),
-            Optional(make) if enabled => chain.push((*name, make(config))),
+            Default(make) if !disabled => chain.push((*name, make(config, store))),
+            Optional(make) if enabled => chain.push((*name, make(config, store))),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Default(_) | Indexed(_) | Optional(_) | Missing => {}
+            Default(_) | Optional(_) | Missing => {}
         }
     }
     Ok(Chain(chain))

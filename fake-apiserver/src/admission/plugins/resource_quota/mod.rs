@@ -19,7 +19,6 @@ mod resource_claims;
 mod scopes;
 mod services;
 
-use super::amounts::Amounts;
 use super::names::{Names, entries};
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
@@ -28,7 +27,7 @@ use crate::commit::server::MANAGER;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::registry::managers::Writer;
-use crate::registry::{Registry, child, ids};
+use crate::registry::{Amounts, child, ids};
 use crate::store::{Key, Store};
 use check::{Measured, check};
 use claims::Claims;
@@ -67,8 +66,9 @@ impl ResourceQuota {
 impl Plugin for ResourceQuota {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
         let keys = self.quotas.in_namespace(write.namespace);
+        let is_change = matches!(write.operation, Operation::Create | Operation::Update);
         let is_ignored = || IGNORED.contains(&(&*write.version.group, &*write.version.plural));
-        if keys.is_empty() || write.operation == Operation::Delete || is_ignored() {
+        if !is_change || keys.is_empty() || is_ignored() {
             return Verdict::Now(Ok(()));
         }
         let evaluator = evaluator(write);
@@ -82,7 +82,7 @@ impl Plugin for ResourceQuota {
 /// The evaluator for the kind of a write.
 fn evaluator<'a>(write: &'a Attributes<'a>) -> Box<dyn Evaluator + 'a> {
     match write.resource.id {
-        ids::PODS => Box::new(Pods { now: write.now }),
+        ids::PODS => Box::new(Pods { now: write.clock.now() }),
         ids::SERVICES => Box::new(Services),
         ids::PERSISTENT_VOLUME_CLAIMS => Box::new(Claims),
         ids::RESOURCE_CLAIMS => Box::new(ResourceClaims::new(write)),
@@ -123,9 +123,8 @@ async fn count<'a>(
 
 /// The change of what is used of a quota.
 fn with_used(write: &Attributes<'_>, quota: &Value, used: &Amounts) -> ApiResult<Change> {
-    let registry = Registry::built_in();
-    let resource = registry.known(ids::RESOURCE_QUOTAS);
-    let now = format_seconds(write.now);
+    let resource = write.registry.known(ids::RESOURCE_QUOTAS);
+    let now = format_seconds(write.clock.now());
     let mut new = quota.clone();
     child(&mut new, "status")["used"] = used.value();
     resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(quota), &mut new);
