@@ -2,12 +2,13 @@
 
 use crate::auth::authorizer::Authorizer;
 use crate::auth::{Notes, Objects};
+use crate::commit::namespace;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::{Resource, Version};
-use crate::store::{Key, ResourceId, Store};
+use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
@@ -76,6 +77,13 @@ impl Attributes<'_> {
     /// A cluster-scoped object, as the replica's informers know it.
     pub(crate) fn seen_cluster_wide(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
         self.seen_at(&Key::new(resource, "", name))
+    }
+
+    /// The namespace of the write, as the replica's informers know it, or else as it is stored.
+    pub(crate) fn own_namespace(&self) -> Option<Arc<Entry>> {
+        let key = namespace::key(self.namespace);
+        let seen = self.view.held().and_then(|held| held.get(&key).cloned());
+        seen.or_else(|| self.store.get(&key))
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {

@@ -53,7 +53,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|| Box::new(PodSecurity))),
+    ("PodSecurity", Default(|| Box::new(PodSecurity::default()))),
     ("PodNodeSelector", Missing),
     ("Priority", Default(|| Box::new(Priority))),
     ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
