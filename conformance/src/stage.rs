@@ -22,6 +22,12 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
+/// They have no namespace, and would go on to call the webhook of a scenario that has ended.
+const WEBHOOK_CONFIGURATIONS: [&str; 2] = [
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+];
+
 /// The state of one run.
 pub struct Stage<'a> {
     /// The cluster.
@@ -40,6 +46,8 @@ pub struct Stage<'a> {
     pub kubelets: BTreeMap<String, Kubelet>,
     /// The webhook that runs.
     pub webhook: Option<Webhook>,
+    /// Whether one was started.
+    pub has_started_webhook: bool,
     /// Signals kubelets that the cluster's clock was moved.
     pub clock_moved: watch::Sender<()>,
     /// The uids of pods whose files were read, by name.
@@ -85,6 +93,7 @@ impl<'a> Stage<'a> {
             nodes: BTreeSet::new(),
             kubelets: BTreeMap::new(),
             webhook: None,
+            has_started_webhook: false,
             clock_moved: watch::Sender::new(()),
             pod_uids: BTreeMap::new(),
             calls_read: BTreeMap::new(),
@@ -163,7 +172,7 @@ impl<'a> Stage<'a> {
         Ok((reply, Some(Stream { frames, _reader: AbortOnDropHandle::new(reader) })))
     }
 
-    /// Stops controllers and kubelets, and deletes the nodes that kubelets were started for.
+    /// Stops controllers and kubelets, and deletes the nodes that kubelets were started for and the configurations of webhooks.
     pub async fn close(self) -> Result<()> {
         for running in self.controllers.into_values() {
             running.stop().await?;
@@ -176,6 +185,11 @@ impl<'a> Stage<'a> {
             let path = format!("/api/v1/nodes?fieldSelector=metadata.name%3D{node}");
             let token = self.cluster.token(ADMINISTRATOR);
             self.cluster.endpoints()[0].ask(token.as_deref(), "DELETE", &path, &Value::Null).await?;
+        }
+        if self.has_started_webhook {
+            for resource in WEBHOOK_CONFIGURATIONS {
+                own_deleted(self.cluster, resource).await?;
+            }
         }
         Ok(())
     }
@@ -193,6 +207,17 @@ impl<'a> Stage<'a> {
         let exchange = endpoint.send(builder.body(Full::new(body))?);
         tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| anyhow!("no answer for {DEADLINE:?}"))?
     }
+}
+
+/// Deletes the objects of a resource without namespaces whose names begin with the scenario's.
+async fn own_deleted(cluster: &dyn Cluster, path: &str) -> Result<()> {
+    let (endpoint, token) = (&cluster.endpoints()[0], cluster.token(ADMINISTRATOR));
+    let list = endpoint.ask(token.as_deref(), "GET", path, &Value::Null).await?;
+    let names = list["items"].as_array().into_iter().flatten().filter_map(|object| object["metadata"]["name"].as_str());
+    for name in names.filter(|name| name.starts_with(cluster.namespace())) {
+        endpoint.ask(token.as_deref(), "DELETE", &format!("{path}/{name}"), &Value::Null).await?;
+    }
+    Ok(())
 }
 
 /// The error for an unbound name.

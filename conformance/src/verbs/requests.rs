@@ -16,9 +16,11 @@
 //! `?key=value` is a query parameter. Indented lines are fields, request headers (`Accept: text/plain`; one that stands twice is
 //! sent twice), or the whole body: JSON from a line that begins with `{` or `[`, or text on lines that begin with `|`.
 
+use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
 use crate::resources::Reference;
 use crate::stage::{Outgoing, Stage, unbound};
+use crate::webhook::Webhook;
 use anyhow::{Context as _, Result, bail};
 use conformance_judge::history::{Reply, Request};
 use conformance_judge::names::text;
@@ -134,6 +136,19 @@ impl Arguments {
         }
     }
 
+    /// The headers and the body of an answer: JSON, an object made of the fields, a text, or null.
+    pub fn answer(self) -> Result<(Headers, Value), String> {
+        let Arguments { query, headers, fields, json, text } = self;
+        if !query.is_empty() {
+            return Err("an answer has no query".to_owned());
+        }
+        let mut body = json.or_else(|| text.map(Value::from)).unwrap_or_default();
+        for field in fields {
+            field.path.set(&mut body, field.value.ok_or("`absent` cannot be sent")?);
+        }
+        Ok((headers, body))
+    }
+
     /// The query and the fields of a condition.
     pub fn condition(self) -> Result<(Query, Vec<Field>), String> {
         match self {
@@ -173,6 +188,7 @@ impl RequestVerb {
 
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
+        self.catch_up(prefixes, stage).await?;
         let Some(repetition) = &prefixes.repetition else {
             let reply = match &prefixes.until {
                 None => {
@@ -202,15 +218,39 @@ impl RequestVerb {
         Ok(Observation { items: tally(replies.iter().map(head)), refused, ..Observation::default() })
     }
 
+    /// Waits until the watch cache has the objects that this is about, if a webhook is called for them: a list without a revision does.
+    async fn catch_up(&self, prefixes: &Prefixes, stage: &Stage<'_>) -> Result<()> {
+        let reference = match &self.address {
+            Address::Object(reference) => reference,
+            Address::Collection(reference) if self.method == "DELETE" => reference,
+            _ => return Ok(()),
+        };
+        if stage.webhook.as_ref().is_some_and(Webhook::admits) && self.method != "GET" {
+            let path = stage.fill(&reference.collection(stage.namespace(prefixes)?.as_deref()))? + "?limit=1";
+            let token = stage.cluster.token(ADMINISTRATOR);
+            stage.cluster.endpoints()[0].ask(token.as_deref(), "GET", &path, &Value::Null).await?;
+        }
+        Ok(())
+    }
+
     /// The first response that meets the condition, or the last one before the deadline.
     async fn repeat_until(&self, until: &Until, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Reply> {
         let deadline = Instant::now() + DEADLINE;
+        if let (Until::Called(_), Some(webhook)) = (until, &stage.webhook) {
+            webhook.take_reviews(None);
+        }
         loop {
             let outgoing = self.outgoing(prefixes, stage)?;
             let reply = stage.exchange(outgoing).await?;
             let done = match until {
                 Until::Status(status) => reply.status == *status,
                 Until::Field(field) => field.holds(&reply.body, &mut stage.dialogue.names.clone()),
+                Until::Called(path) => {
+                    let webhook = stage.webhook.as_ref().context("no webhook was started")?;
+                    let called = webhook.was_called(path);
+                    webhook.take_reviews(None);
+                    called
+                }
             };
             if done || Instant::now() > deadline {
                 return Ok(reply);

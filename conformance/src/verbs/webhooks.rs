@@ -1,28 +1,69 @@
-//! The verbs about the conversion webhook of a scenario, which API servers call.
+//! The verbs about the webhook of a scenario, which API servers call.
 //!
 //! ```text
-//! webhook start as $hook                          binds $hook to its host and port, $hook_ca to its `caBundle`; it converts
+//! webhook start as $hook                          binds $hook to its host and port, $hook_ca to its `caBundle`
 //! webhook start as $hook with expired             with a certificate of that manner: `conformance/src/webhook/certificates.rs` lists them
-//! webhook answers wrong-uid                       answers like that from now on: `conformance/src/webhook/answers.rs` lists them
 //! webhook stop                                    from now on connections to it are refused
 //! ```
+//!
+//! It converts, and admits everything. Conversions are answered otherwise by `webhook answers wrong-uid`:
+//! `conformance/src/webhook/answers.rs` lists the answers. Reviews of admission are answered by their path:
+//!
+//! ```text
+//! webhook answers deny                            at all paths from now on: also `allow`, `silence`, `hang-up`, `reset`
+//! webhook answers deny at /a                      at that path
+//! webhook answers patch at /a                     admits, with that JSON patch
+//!   [{"op": "add", "path": "/data/k", "value": "v"}]
+//! webhook answers response at /a allowed=false status.code=403      `response` is that, with the uid of the request
+//! webhook answers review at /a                    the whole answer; `<uid>` in it is the uid of the request
+//!   {"kind": "AdmissionReview", "response": {"uid": "<uid>", "allowed": true}}
+//! webhook answers 503 once at /a                  only the next request; that HTTP status, headers and body
+//!   Retry-After: 1
+//!   | overloaded
+//! webhook reviews                                 the reviews since the last look, in the order in which they came
+//! ----
+//! CREATE /a request.name=x
+//!
+//! webhook reviews of /a                           those at that path
+//! ```
+//!
+//! A review is an item: its operation and the path. Its headers have the method (`:method`) and the target (`:path`), too. Once there was
+//! a review, requests about existing objects wait until the watch cache has them as they are: with a stale one, admission runs twice.
 
-use crate::stage::Stage;
-use crate::webhook::{Answer, Manner, Webhook};
+use super::requests::{Arguments, Headers};
+use crate::stage::{Stage, unbound};
+use crate::webhook::{Answer, Kind, Manner, Reply, Webhook};
 use anyhow::{Context as _, Result};
 use conformance_judge::observation::Observation;
 use conformance_judge::scenario::command::RawCommand;
+use serde_json::Value;
 
 /// A verb about the webhook.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum WebhookVerb {
     /// `webhook start as $NAME [with MANNER]`.
     Start(String, Manner),
-    /// `webhook answers KIND`.
-    Answers(Answer),
+    /// `webhook answers KIND`, to conversions.
+    Converts(Answer),
+    /// `webhook answers KIND [once] [at PATH] [BODY]`, to reviews of admission.
+    Admits(Box<Admits>),
+    /// `webhook reviews [of PATH]`.
+    Reviews(Option<String>),
     /// `webhook stop`.
     Stop,
 }
+
+/// A scripted answer to reviews of admission.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admits {
+    kind: Kind,
+    once: bool,
+    path: String,
+    headers: Headers,
+    body: Value,
+}
+
+const USAGE: &str = "webhook start as $NAME [with MANNER] | webhook answers KIND [once] [at PATH] | webhook reviews [of PATH] | webhook stop";
 
 impl WebhookVerb {
     /// Reads the command.
@@ -35,26 +76,62 @@ impl WebhookVerb {
                 Some(manner) => Ok(WebhookVerb::Start(name[1..].to_owned(), manner)),
                 None => Err(format!("{manner:?} is none of {}", Manner::names())),
             },
-            ["answers", kind] => match Answer::parse(kind) {
-                Some(answer) => Ok(WebhookVerb::Answers(answer)),
-                None => Err(format!("{kind:?} is none of {}", Answer::names())),
+            ["answers", kind, rest @ ..] => match (Kind::parse(kind), Answer::parse(kind), rest) {
+                (Some(kind), _, rest) => Admits::parse(kind, rest, &command.details).map(WebhookVerb::admits),
+                (None, Some(answer), []) => Ok(WebhookVerb::Converts(answer)),
+                _ => Err(format!("{kind:?} is none of {}, nor of {}", Kind::names(), Answer::names())),
             },
+            ["reviews"] => Ok(WebhookVerb::Reviews(None)),
+            ["reviews", "of", path] => Ok(WebhookVerb::Reviews(Some((*path).to_owned()))),
             ["stop"] => Ok(WebhookVerb::Stop),
-            _ => Err(command.usage("webhook start as $NAME [with MANNER] | webhook answers KIND | webhook stop")),
+            _ => Err(command.usage(USAGE)),
         }
+    }
+
+    fn admits(admits: Admits) -> WebhookVerb {
+        WebhookVerb::Admits(Box::new(admits))
     }
 
     /// Carries it out.
     pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
-        match self {
-            WebhookVerb::Start(name, manner) => {
-                let webhook = stage.webhook.insert(Webhook::start(*manner).await?);
-                let bound = [(name.clone(), webhook.host().into()), (format!("{name}_ca"), webhook.ca_bundle().into())];
-                return Ok(Observation { bound: bound.into(), ..Observation::default() });
+        if let WebhookVerb::Start(name, manner) = self {
+            stage.has_started_webhook = true;
+            let webhook = stage.webhook.insert(Webhook::start(*manner).await?);
+            let bound = [(name.clone(), webhook.host().into()), (format!("{name}_ca"), webhook.ca_bundle().into())];
+            return Ok(Observation { bound: bound.into(), ..Observation::default() });
+        }
+        if *self == WebhookVerb::Stop {
+            if let Some(webhook) = stage.webhook.take() {
+                webhook.stop().await;
             }
-            WebhookVerb::Answers(answer) => stage.webhook.as_ref().context("no webhook was started")?.set(*answer),
-            WebhookVerb::Stop => stage.webhook = None,
+            return Ok(Observation::default());
+        }
+        let webhook = stage.webhook.as_ref().context("no webhook was started")?;
+        match self {
+            WebhookVerb::Start(..) | WebhookVerb::Stop => {}
+            WebhookVerb::Converts(answer) => webhook.set(*answer),
+            WebhookVerb::Admits(admits) => {
+                let body = stage.dialogue.names.fill(&admits.body).map_err(unbound)?;
+                let reply = Reply { kind: admits.kind, headers: admits.headers.clone(), body };
+                webhook.script(&admits.path, admits.once, reply);
+            }
+            WebhookVerb::Reviews(path) => return Ok(webhook.take_reviews(path.as_deref()).into()),
         }
         Ok(Observation::default())
+    }
+}
+
+impl Admits {
+    fn parse(kind: Kind, words: &[&str], details: &[String]) -> Result<Admits, String> {
+        let (once, words) = match words {
+            ["once", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let (path, words) = match words {
+            ["at", path, rest @ ..] => (*path, rest),
+            rest => ("", rest),
+        };
+        let (headers, body) = Arguments::parse(words, details)?.answer()?;
+        Ok(Admits { kind, once, path: path.to_owned(), headers, body })
     }
 }

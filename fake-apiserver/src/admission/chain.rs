@@ -15,11 +15,19 @@ impl Chain {
         self.0.iter().any(|(name, _)| *name == namespace_lifecycle::NAME)
     }
 
-    /// The mutating phase of all plugins.
+    /// The mutating phase of all plugins, twice if one asks for that (`reinvoker` upstream).
     ///
     /// # Errors
     /// The first plugin's refusal.
     pub(crate) async fn mutate(&self, write: &Attributes<'_>, object: &mut Value, notes: &mut Notes) -> ApiResult<()> {
+        self.round(write, object, notes).await?;
+        if write.reinvocation.again() {
+            self.round(write, object, notes).await?;
+        }
+        Ok(())
+    }
+
+    async fn round(&self, write: &Attributes<'_>, object: &mut Value, notes: &mut Notes) -> ApiResult<()> {
         for (name, plugin) in &self.0 {
             let verdict = match plugin.mutate(write, object, notes) {
                 Verdict::Now(verdict) => verdict,

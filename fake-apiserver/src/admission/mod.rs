@@ -9,10 +9,15 @@
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
 mod chain;
+mod kind;
+pub(crate) mod matching;
 mod plugin;
 mod plugins;
+mod reinvocation;
 
 pub(crate) use chain::Chain;
+pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub use plugins::PluginError;
 pub(crate) use plugins::{Config, Tokens, chain, namespace_missing, namespace_terminating};
+pub(crate) use reinvocation::Reinvocation;

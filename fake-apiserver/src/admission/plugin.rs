@@ -1,27 +1,45 @@
 //! A plugin, and a write as it sees it.
 
+use super::kind::Kind;
+use super::reinvocation::Reinvocation;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::{Notes, Objects};
+use crate::clock::Clock;
 use crate::commit::namespace;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
 use crate::object::meta;
-use crate::registry::{Resource, Version};
+use crate::registry::{Registry, Resource, Version};
 use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tree::Value;
 
-/// The operation on an object. Plugins see no `CONNECT`.
+/// The operation on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
     Update,
     Delete,
+    /// A request that is forwarded, or becomes a stream. The object is its options.
+    Connect,
+}
+
+impl Operation {
+    /// The name, as rules and reviews have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+            Operation::Connect => "CONNECT",
+        }
+    }
 }
 
 /// The options of a write: `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
@@ -29,8 +47,8 @@ pub(crate) trait Options: Send + Sync {
     /// Whether nothing will be stored.
     fn dry_run(&self) -> bool;
 
-    /// The options as an object, without kind and API version.
-    fn object(&self) -> Value;
+    /// The options as an object of their kind in `meta.k8s.io/v1`; null, if there are none.
+    fn object(&self, operation: Operation) -> Value;
 }
 
 /// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.built_in_from_storage` is that of the request.
@@ -41,6 +59,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) store: &'a Store,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a dyn Authorizer,
+    /// The resources that are served.
+    pub(crate) registry: &'a Registry,
     /// The replica's view of the store.
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,
@@ -49,7 +69,9 @@ pub(crate) struct Attributes<'a> {
     pub(crate) version: &'a Version,
     /// The subresource; empty for the object itself.
     pub(crate) subresource: &'a str,
-    /// The namespace; empty for cluster-scoped objects.
+    /// The kind of the object, which is another one than the resource's for some subresources.
+    pub(crate) kind: Kind<'a>,
+    /// The namespace; empty for cluster-scoped objects, and the name for a namespace itself.
     pub(crate) namespace: &'a str,
     /// The name; empty until it is generated, and for a deletecollection.
     pub(crate) name: &'a str,
@@ -57,6 +79,11 @@ pub(crate) struct Attributes<'a> {
     pub(crate) old: Option<&'a Value>,
     /// The options of the request.
     pub(crate) options: &'a dyn Options,
+    /// The state of the mutating phase that outlasts its rounds.
+    pub(crate) reinvocation: &'a Reinvocation,
+    pub(crate) clock: &'a dyn Clock,
+    /// The end of the request's time, if that is limited.
+    pub(crate) ends: Option<Instant>,
     /// The deadline of the request.
     pub(crate) deadline: &'a Deadline,
     /// The token that is cancelled when the replica stops; a plugin must not wait then.
@@ -92,6 +119,11 @@ impl Attributes<'_> {
         Some(Arc::new(entry.object()))
     }
 
+    /// Whether the write is about the object itself of that group and resource.
+    pub(crate) fn is_of(&self, group: &str, resource: &str) -> bool {
+        self.resource.group == group && self.resource.plural == resource && self.subresource.is_empty()
+    }
+
     /// 403 in the words of `NewForbidden`.
     pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
         ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)
@@ -108,7 +140,7 @@ impl Attributes<'_> {
             namespace = self.namespace,
             name = self.name,
             dry_run = self.options.dry_run(),
-            options = %self.options.object(),
+            options = %self.options.object(self.operation),
             %refusal,
             "admission refuses a write"
         );

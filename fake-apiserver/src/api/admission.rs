@@ -2,9 +2,10 @@
 
 use super::Request;
 use super::request::options::WriteOptions;
-use crate::admission::{Attributes, Operation, Options};
+use crate::admission::{Attributes, Kind, Operation, Options, Reinvocation};
 use crate::auth::Notes;
 use crate::commit::deletion::DeleteOptions;
+use crate::commit::namespace::is_namespace;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use tree::Value;
@@ -37,8 +38,8 @@ pub(super) async fn validate(
     old: Option<&Value>,
 ) -> ApiResult<()> {
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
-    let mut notes = Notes::default();
-    let attributes = attributes(request, options, name(request, object), operation, old);
+    let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
+    let attributes = attributes(request, options, name(request, object), operation, old, &rounds);
     let verdict = request.cluster.admission.validate(&attributes, object, &mut notes).await;
     note(request, notes);
     verdict
@@ -47,8 +48,8 @@ pub(super) async fn validate(
 /// Both phases for a deletion of an existing object whose preconditions hold.
 pub(super) async fn delete(request: &mut Request<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<()> {
     let chain = &request.cluster.admission;
-    let (mut object, mut notes) = (Value::Null, Notes::default());
-    let attributes = attributes(request, options, request.name, Operation::Delete, Some(old));
+    let (mut object, mut notes, rounds) = (Value::Null, Notes::default(), Reinvocation::default());
+    let attributes = attributes(request, options, request.name, Operation::Delete, Some(old), &rounds);
     let mut verdict = chain.mutate(&attributes, &mut object, &mut notes).await;
     if verdict.is_ok() {
         verdict = chain.validate(&attributes, &object, &mut notes).await;
@@ -65,8 +66,8 @@ async fn mutate(
     old: Option<&Value>,
 ) -> ApiResult<()> {
     let name = name(request, object).to_string();
-    let mut notes = Notes::default();
-    let attributes = attributes(request, options, &name, operation, old);
+    let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
+    let attributes = attributes(request, options, &name, operation, old, &rounds);
     let verdict = request.cluster.admission.mutate(&attributes, object, &mut notes).await;
     note(request, notes);
     // A plugin may have waited.
@@ -91,8 +92,11 @@ fn attributes<'a>(
     name: &'a str,
     operation: Operation,
     old: Option<&'a Value>,
+    reinvocation: &'a Reinvocation,
 ) -> Attributes<'a> {
     let cluster = request.cluster;
+    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
+    let is_namespace = is_namespace(request.resource) && request.namespace.is_empty();
     Attributes {
         objects: &request.objects,
         store: &cluster.store,
@@ -103,11 +107,16 @@ fn attributes<'a>(
         operation,
         resource: request.resource,
         version: request.version,
-        subresource: request.subresource.map_or("", |subresource| &*subresource.name),
-        namespace: request.namespace,
+        registry: request.registry,
+        subresource,
+        kind: Kind::of(request.version, subresource),
+        namespace: if is_namespace { name } else { request.namespace },
         name,
         old,
         options,
+        reinvocation,
+        clock: request.clock,
+        ends: request.ends,
         deadline: &request.deadline,
         shutdown: request.shutdown,
     }

@@ -9,6 +9,7 @@
 //! parallel $list: delete secrets/$i               at once, `$i` going through a list
 //! until 200: as alice: get configmaps/a           repeated until the response has that status
 //! until status.allowed=true: create ...           repeated until the response has that field
+//! until /a: create configmaps/a ?dryRun=All       repeated until the webhook is called at that path; its reviews so far are forgotten
 //! ```
 
 use super::field::Field;
@@ -38,6 +39,8 @@ pub enum Until {
     Status(u16),
     /// The body has this field.
     Field(Field),
+    /// The scenario's webhook was called at this path.
+    Called(String),
 }
 
 /// The sender of a request.
@@ -125,8 +128,11 @@ impl Until {
         if let Ok(status) = condition.parse() {
             return Ok(Until::Status(status));
         }
+        if condition.starts_with('/') {
+            return Ok(Until::Called(condition.to_owned()));
+        }
         let field = Field::parse(condition)?;
-        field.map(Until::Field).ok_or_else(|| format!("{condition:?} is neither a status nor a field"))
+        field.map(Until::Field).ok_or_else(|| format!("{condition:?} is neither a status, a path nor a field"))
     }
 }
 
@@ -153,6 +159,7 @@ mod tests {
         assert_eq!(read.repetition, Some(Repetition { parallel: false, over: "3".into() }));
         assert_eq!(prefixes("get configmaps/a"), Ok(Prefixes::default()));
         assert_eq!(prefixes("until 403: get configmaps/a").unwrap().until, Some(Until::Status(403)));
+        assert_eq!(prefixes("until /a: get configmaps/a").unwrap().until, Some(Until::Called("/a".into())));
         assert!(matches!(prefixes("until a.b=c: get configmaps/a").unwrap().until, Some(Until::Field(_))));
         for wrong in ["until then: get configmaps/a", "via replica 0: get configmaps", "in a b: get configmaps"] {
             assert!(prefixes(wrong).is_err(), "{wrong}");

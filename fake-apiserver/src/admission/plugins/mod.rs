@@ -19,6 +19,7 @@ pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
 use super::plugin::Plugin;
+use crate::store::Store;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
@@ -33,9 +34,9 @@ use taint_nodes_by_condition::TaintNodesByCondition;
 /// The support of this server for a plugin of the real one.
 enum Support {
     /// On unless disabled.
-    Default(fn() -> Box<dyn Plugin>),
+    Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
-    Optional(fn(&Config) -> Box<dyn Plugin>),
+    Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Not supported.
     Missing,
 }
@@ -44,33 +45,33 @@ use Support::{Default, Missing, Optional};
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
     ("NamespaceAutoProvision", Missing),
-    (namespace_lifecycle::NAME, Default(|| Box::new(NamespaceLifecycle))),
+    (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
     ("LimitRanger", Missing),
-    ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
-    ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
-    ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
+    ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
+    ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
+    ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|| Box::new(PodSecurity::default()))),
+    ("PodSecurity", Default(|_, _| Box::new(PodSecurity::default()))),
     ("PodNodeSelector", Missing),
-    ("Priority", Default(|| Box::new(Priority))),
-    ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
+    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
-    ("DefaultStorageClass", Default(|| Box::new(default_class::STORAGE))),
-    ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
+    ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
+    ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
-    ("PersistentVolumeClaimResize", Default(|| Box::new(PersistentVolumeClaimResize))),
-    ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
+    ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
+    ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
     ("CertificateSubjectRestriction", Missing),
-    ("DefaultIngressClass", Default(|| Box::new(default_class::INGRESS))),
+    ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
     ("DenyServiceExternalIPs", Missing),
     ("PodTopologyLabels", Missing),
     ("NodeDeclaredFeatureValidator", Missing),
@@ -114,8 +115,8 @@ pub(crate) struct Config {
     pub(crate) tokens: Tokens,
 }
 
-/// The chain of a server.
-pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
+/// The chain of a server with that store.
+pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -134,8 +135,8 @@ pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
-            Default(make) if !disabled => chain.push((*name, make())),
-            Optional(make) if enabled => chain.push((*name, make(config))),
+            Default(make) if !disabled => chain.push((*name, make(config, store))),
+            Optional(make) if enabled => chain.push((*name, make(config, store))),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
             Default(_) | Optional(_) | Missing => {}
         }
@@ -168,7 +169,7 @@ mod tests {
             ("", "NamespaceLifecycle", Ok(9)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config).map(|chain| chain.0.len());
+            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len());
             assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
         }
     }

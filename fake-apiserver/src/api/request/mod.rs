@@ -16,12 +16,13 @@ use crate::cluster::{Cluster, LiveObjects};
 use crate::commit::Commits;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::registry::{Resource, Subresource, Version};
+use crate::registry::{Registry, Resource, Subresource, Version};
 use crate::store::Key;
 use crate::view::View;
 use bytes::Bytes;
 use jiff::Timestamp;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The complete body of a request.
@@ -60,6 +61,8 @@ pub(crate) struct Request<'r> {
     pub(crate) user: Arc<User>,
     /// The verb, as authorizers know it.
     pub(crate) verb: &'r str,
+    /// The resources that are served.
+    pub(crate) registry: &'r Registry,
     /// The resource, as it is stored.
     pub(crate) resource: &'r Arc<Resource>,
     /// The served version of the resource.
@@ -74,6 +77,8 @@ pub(crate) struct Request<'r> {
     /// The `User-Agent` header, or "".
     pub(crate) user_agent: &'r str,
     pub(crate) body: Body<'r>,
+    /// The end of its time, if that is limited.
+    pub(crate) ends: Option<Instant>,
     /// The deadline of its computations.
     pub(crate) deadline: Deadline,
     /// The texts of the response's `Warning` headers.

@@ -1,7 +1,7 @@
 //! The options of each verb, read from the query (or, for deletes, the body) and validated once.
 
 use super::Query;
-use crate::admission::Options;
+use crate::admission::{Operation, Options};
 use crate::commit::deletion::{DeleteOptions, Propagation};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::selector::LabelSelector;
@@ -18,16 +18,6 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-impl FieldValidation {
-    fn text(self) -> &'static str {
-        match self {
-            FieldValidation::Ignore => "Ignore",
-            FieldValidation::Warn => "Warn",
-            FieldValidation::Strict => "Strict",
-        }
-    }
-}
-
 /// Options of create, update and patch.
 #[derive(Debug)]
 pub(crate) struct WriteOptions {
@@ -37,6 +27,8 @@ pub(crate) struct WriteOptions {
     /// Whether to take fields from other managers (`force`).
     pub(crate) force: bool,
     pub(crate) field_validation: FieldValidation,
+    /// `fieldValidation` as it was sent, or "".
+    sent_field_validation: &'static str,
 }
 
 impl WriteOptions {
@@ -61,21 +53,22 @@ impl WriteOptions {
         errors.extend(field_manager_error(&field_manager));
         let dry_run: Vec<&str> = query.all("dryRun").collect();
         errors.extend(dry_run_error(&dry_run));
-        let field_validation = match query.get("fieldValidation") {
-            "" | "Warn" => FieldValidation::Warn,
-            "Ignore" => FieldValidation::Ignore,
-            "Strict" => FieldValidation::Strict,
+        let (field_validation, sent_field_validation) = match query.get("fieldValidation") {
+            "" => (FieldValidation::Warn, ""),
+            "Warn" => (FieldValidation::Warn, "Warn"),
+            "Ignore" => (FieldValidation::Ignore, "Ignore"),
+            "Strict" => (FieldValidation::Strict, "Strict"),
             other => {
                 let supported = &["", "Ignore", "Strict", "Warn"];
                 errors.push(FieldError::unsupported("fieldValidation", &json!(other), supported));
-                FieldValidation::Ignore
+                (FieldValidation::Ignore, "")
             }
         };
         if !errors.is_empty() {
             return Err(ApiError::invalid_options(kind, &errors));
         }
         let force = query.flag("force").unwrap_or(false);
-        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, force, field_validation })
+        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, force, field_validation, sent_field_validation })
     }
 }
 
@@ -84,13 +77,17 @@ impl Options for WriteOptions {
         self.dry_run
     }
 
-    fn object(&self) -> Value {
-        let mut object = json!({ "fieldValidation": self.field_validation.text() });
+    fn object(&self, operation: Operation) -> Value {
+        let kind = if operation == Operation::Create { "CreateOptions" } else { "UpdateOptions" };
+        let mut object = json!({ "kind": kind, "apiVersion": "meta.k8s.io/v1" });
         if self.dry_run {
             object["dryRun"] = json!(["All"]);
         }
         if !self.field_manager.is_empty() {
             object["fieldManager"] = self.field_manager.as_str().into();
+        }
+        if !self.sent_field_validation.is_empty() {
+            object["fieldValidation"] = self.sent_field_validation.into();
         }
         object
     }
@@ -101,8 +98,8 @@ impl Options for DeleteOptions {
         self.dry_run
     }
 
-    fn object(&self) -> Value {
-        let mut object = json!({});
+    fn object(&self, _: Operation) -> Value {
+        let mut object = json!({ "kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1" });
         if self.dry_run {
             object["dryRun"] = json!(["All"]);
         }

@@ -72,7 +72,7 @@ impl Write<'_> {
                 labels if labels.is_empty() => Ok(()),
                 labels => self.refuse(format!("is not allowed to modify labels: {labels}")),
             },
-            Operation::Delete => Ok(()),
+            Operation::Delete | Operation::Connect => Ok(()),
         }
     }
 
@@ -83,7 +83,7 @@ impl Write<'_> {
         }
         let name = match self.operation() {
             Operation::Create => meta::name(self.object),
-            Operation::Update | Operation::Delete => self.attributes.name,
+            Operation::Update | Operation::Delete | Operation::Connect => self.attributes.name,
         };
         match name == self.node {
             true => Ok(()),

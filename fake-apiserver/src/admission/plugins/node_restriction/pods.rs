@@ -18,6 +18,7 @@ pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
         }
         Operation::Delete if runs_on(write, &*write.pod(write.attributes.name)?) => Ok(()),
         Operation::Delete => write.refuse(format!("node {node} can only delete pods with spec.nodeName set to itself")),
+        Operation::Connect => Ok(()),
     }
 }
 

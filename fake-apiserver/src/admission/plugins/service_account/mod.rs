@@ -51,7 +51,7 @@ fn awaited(write: &Attributes<'_>, pod: &Value) -> Option<Key> {
     let concerned = match write.operation {
         Operation::Create => write.is_about("pods", "") && !is_mirror_pod(pod),
         Operation::Update => write.is_about("pods", "ephemeralcontainers"),
-        Operation::Delete => false,
+        Operation::Delete | Operation::Connect => false,
     };
     let named = matches!(text(pod, "/spec/serviceAccountName"), "" | DEFAULT);
     if !concerned || !named || find(write, DEFAULT).is_some() {
