@@ -2,10 +2,10 @@
 
 use super::kind::Kind;
 use super::reinvocation::Reinvocation;
-use crate::auth::authorizer::Authorizer;
+use crate::auth::authorizer::{self, Authorizer, Decision, Target};
 use crate::auth::{Notes, Objects};
 use crate::clock::Clock;
-use crate::commit::namespace;
+use crate::commit::{Commits, namespace};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
@@ -15,6 +15,7 @@ use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -57,6 +58,10 @@ pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) objects: &'a (dyn Objects + Sync),
     pub(crate) store: &'a Store,
+    /// The request's writes to the store, for what a plugin has to note besides the object.
+    pub(crate) commits: Commits<'a>,
+    /// The time of the replica's clock.
+    pub(crate) now: Timestamp,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a dyn Authorizer,
     /// The resources that are served.
@@ -111,6 +116,16 @@ impl Attributes<'_> {
         let key = namespace::key(self.namespace);
         let seen = self.view.held().and_then(|held| held.get(&key).cloned());
         seen.or_else(|| self.store.get(&key))
+    }
+
+    /// A cluster-scoped object as it is stored, as the replica's informers know it.
+    pub(crate) fn seen_entry(&self, resource: ResourceId, name: &str) -> Option<Arc<Entry>> {
+        self.view.snapshot(self.store).get(&Key::new(resource, "", name)).cloned()
+    }
+
+    /// The decision about something else that the user might do.
+    pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> Decision {
+        self.authorizer.authorize(&authorizer::Attributes::new(self.user, verb, target))
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {

@@ -100,6 +100,8 @@ fn attributes<'a>(
     Attributes {
         objects: &request.objects,
         store: &cluster.store,
+        commits: request.commits,
+        now: request.now,
         ids: &cluster.ids,
         authorizer: &*cluster.authorizer,
         view: request.view,

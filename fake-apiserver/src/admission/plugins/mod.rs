@@ -2,17 +2,37 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod always_deny;
+mod always_pull_images;
+mod amounts;
+mod certificates;
 mod default_class;
 mod default_toleration_seconds;
+mod deny_service_external_ips;
+mod event_rate_limit;
+mod extended_resource_toleration;
+mod hard_anti_affinity;
+mod limit_ranger;
+mod names;
+mod namespace_auto_provision;
+mod namespace_exists;
 pub(super) mod namespace_lifecycle;
+mod node_declared_features;
 mod node_restriction;
+mod owner_references;
 mod persistent_volume_claim_resize;
+mod pod_node_selector;
+mod pod_resize;
 mod pod_security;
+mod pod_toleration_restriction;
+mod pod_topology_labels;
 mod priority;
+mod resource_quota;
 mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod tolerations;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
@@ -20,12 +40,29 @@ pub(crate) use service_account::Tokens;
 use super::chain::Chain;
 use super::plugin::Plugin;
 use crate::store::Store;
+use always_deny::AlwaysDeny;
+use always_pull_images::AlwaysPullImages;
+use certificates::{SignerPermission, SubjectRestriction};
 use default_toleration_seconds::DefaultTolerationSeconds;
+use deny_service_external_ips::DenyServiceExternalIps;
+use event_rate_limit::EventRateLimit;
+use extended_resource_toleration::ExtendedResourceToleration;
+use hard_anti_affinity::HardAntiAffinity;
+use limit_ranger::LimitRanger;
+use namespace_auto_provision::NamespaceAutoProvision;
+use namespace_exists::NamespaceExists;
 use namespace_lifecycle::NamespaceLifecycle;
+use node_declared_features::NodeDeclaredFeatures;
 use node_restriction::NodeRestriction;
+use owner_references::OwnerReferences;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
+use pod_node_selector::PodNodeSelector;
+use pod_resize::PodResize;
 use pod_security::PodSecurity;
+use pod_toleration_restriction::PodTolerationRestriction;
+use pod_topology_labels::PodTopologyLabels;
 use priority::Priority;
+use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
@@ -37,51 +74,55 @@ enum Support {
     Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
+    /// With a configuration, which may be wrong; on by default or not.
+    Configured(bool, fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>),
+    /// Without effect in the real server either.
+    Idle,
     /// Not supported.
     Missing,
 }
-use Support::{Default, Missing, Optional};
+use Support::{Configured, Default, Idle, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
-    ("AlwaysAdmit", Missing),
-    ("NamespaceAutoProvision", Missing),
+    ("AlwaysAdmit", Idle),
+    ("NamespaceAutoProvision", Optional(|_, _| Box::new(NamespaceAutoProvision))),
     (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
-    ("NamespaceExists", Missing),
-    ("LimitPodHardAntiAffinityTopology", Missing),
-    ("LimitRanger", Missing),
+    ("NamespaceExists", Optional(|_, _| Box::new(NamespaceExists))),
+    ("LimitPodHardAntiAffinityTopology", Optional(|_, _| Box::new(HardAntiAffinity))),
+    ("LimitRanger", Default(|_, store| Box::new(LimitRanger::new(store)))),
     ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
     ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
-    ("AlwaysPullImages", Missing),
+    ("AlwaysPullImages", Optional(|_, _| Box::new(AlwaysPullImages))),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|_, _| Box::new(PodSecurity::default()))),
-    ("PodNodeSelector", Missing),
+    ("PodSecurity", Configured(true, |config, _| PodSecurity::configured(config))),
+    ("PodNodeSelector", Configured(false, |config, _| PodNodeSelector::configured(config))),
     ("Priority", Default(|_, _| Box::new(Priority))),
     ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
-    ("PodTolerationRestriction", Missing),
-    ("EventRateLimit", Missing),
-    ("ExtendedResourceToleration", Missing),
+    ("PodTolerationRestriction", Configured(false, |config, _| PodTolerationRestriction::configured(config))),
+    ("EventRateLimit", Configured(false, |config, _| EventRateLimit::configured(config))),
+    ("ExtendedResourceToleration", Optional(|_, _| Box::new(ExtendedResourceToleration))),
     ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
     ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
-    ("PodGroupProtection", Missing),
-    ("OwnerReferencesPermissionEnforcement", Missing),
+    ("PodGroupProtection", Idle),
+    ("OwnerReferencesPermissionEnforcement", Optional(|_, _| Box::new(OwnerReferences))),
     ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
     ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
-    ("CertificateApproval", Missing),
-    ("CertificateSigning", Missing),
-    ("ClusterTrustBundleAttest", Missing),
-    ("CertificateSubjectRestriction", Missing),
+    ("CertificateApproval", Default(|_, _| Box::new(SignerPermission::Approve))),
+    ("CertificateSigning", Default(|_, _| Box::new(SignerPermission::Sign))),
+    ("ClusterTrustBundleAttest", Default(|_, _| Box::new(SignerPermission::Attest))),
+    ("CertificateSubjectRestriction", Default(|_, _| Box::new(SubjectRestriction))),
     ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
-    ("DenyServiceExternalIPs", Missing),
-    ("PodTopologyLabels", Missing),
-    ("NodeDeclaredFeatureValidator", Missing),
-    ("PodResizeValidator", Missing),
+    ("DenyServiceExternalIPs", Optional(|_, _| Box::new(DenyServiceExternalIps))),
+    ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
+    ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
+    ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     ("MutatingAdmissionPolicy", Missing),
     ("MutatingAdmissionWebhook", Missing),
     ("ValidatingAdmissionPolicy", Missing),
     ("ValidatingAdmissionWebhook", Missing),
-    ("ResourceQuota", Missing),
-    ("AlwaysDeny", Missing),
+    ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
+    ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
 /// The error of an invalid choice of plugins. The first two messages are the real server's.
@@ -137,8 +178,9 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         match support {
             Default(make) if !disabled => chain.push((*name, make(config, store))),
             Optional(make) if enabled => chain.push((*name, make(config, store))),
+            Configured(default, make) if enabled || *default && !disabled => chain.push((*name, make(config, store)?)),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Default(_) | Optional(_) | Missing => {}
+            Default(_) | Optional(_) | Configured(..) | Idle | Missing => {}
         }
     }
     Ok(Chain(chain))
@@ -151,13 +193,20 @@ mod tests {
     #[test]
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
+        let chosen = |enabled: &str, disabled: &str| {
+            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
+            let chain = chain(&config, &Store::new(1)).map_err(|error| error.to_string())?;
+            Ok::<_, String>(chain.0.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        let default = chosen("", "").unwrap();
+        // Those that are added to the default ones, and those that are missing from them.
         for (enabled, disabled, expected) in [
-            ("", "", Ok(10)),
-            ("Priority,NamespaceLifecycle", "", Ok(10)),
-            ("ServiceAccount", "", Ok(11)),
-            ("ServiceAccount,NodeRestriction", "", Ok(12)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(10)),
-            ("", "TaintNodesByCondition,Priority", Ok(8)),
+            ("Priority,NamespaceLifecycle", "", Ok(("", ""))),
+            ("ServiceAccount", "", Ok(("ServiceAccount", ""))),
+            ("NodeRestriction,ServiceAccount", "", Ok(("ServiceAccount,NodeRestriction", ""))),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(("", "LimitRanger,ResourceQuota"))),
+            ("", "TaintNodesByCondition,Priority", Ok(("", "TaintNodesByCondition,Priority"))),
+            ("", "NamespaceLifecycle", Ok(("", "NamespaceLifecycle"))),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -165,12 +214,15 @@ mod tests {
                 "Priority,RuntimeClass",
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
-            ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(9)),
+            ("ImagePolicyWebhook", "", Err("fake-apiserver does not have the admission plugin ImagePolicyWebhook")),
         ] {
-            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len());
-            assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
+            let without = |some: &[&'static str], others: &[&str]| {
+                some.iter().filter(|name| !others.contains(name)).copied().collect::<Vec<_>>().join(",")
+            };
+            let found = chosen(enabled, disabled);
+            let found = found.map(|found| (without(&found, &default), without(&default, &found)));
+            let expected = expected.map(|(more, less)| (more.to_string(), less.to_string())).map_err(str::to_string);
+            assert_eq!(found, expected, "{enabled} {disabled}");
         }
     }
 }

@@ -72,9 +72,10 @@ pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
 pub(super) use resource_name::{
-    container_resource_name, is_native_resource, is_shared_resource, is_standard_for_quota, quota_resource_name,
-    resource_name, resource_value,
+    container_resource_name, is_shared_resource, is_standard_for_quota, quota_resource_name, resource_name,
+    resource_value,
 };
+pub(crate) use resource_name::{is_extended_resource, is_native_resource};
 pub(super) use resource_requirements::resource_requirements;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(super) use toleration::tolerations;

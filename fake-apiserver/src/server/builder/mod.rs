@@ -345,6 +345,7 @@ impl Builder {
                 .map(|all| all.pool().clone())
                 .unwrap_or_default(),
         };
+        let admission = admission_chain::chain(&self.admission, &store)?;
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
@@ -361,7 +362,7 @@ impl Builder {
             rbac,
             reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
-            admission: admission_chain::chain(&self.admission, &store)?,
+            admission,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
