@@ -9,6 +9,7 @@
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
 mod chain;
+mod configuration;
 mod kind;
 pub(crate) mod matching;
 mod plugin;
@@ -16,6 +17,7 @@ mod plugins;
 mod reinvocation;
 
 pub(crate) use chain::Chain;
+pub(crate) use configuration::Configuration;
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub use plugins::PluginError;

@@ -91,6 +91,6 @@ pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
-pub(crate) use types::{is_extended_resource, is_native_resource};
+pub(crate) use types::{is_extended_resource, is_native_resource, tolerations as check_tolerations};
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

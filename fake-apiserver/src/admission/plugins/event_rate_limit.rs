@@ -3,18 +3,24 @@
 //! Follows `plugin/pkg/admission/eventratelimit/{admission,limitenforcer,cache}.go` (v1.37.1) and the token bucket of
 //! `golang.org/x/time/rate`.
 
-use super::{Config, PluginError};
+use super::{Config, PluginError, not_made};
+use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
-use crate::error::{ApiError, ApiResult, aggregate};
-use crate::registry::text;
+use crate::error::{ApiError, ApiResult, Errors, FieldError, Path, aggregate};
+use crate::registry::{items, number, text};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use tree::Value;
 
+const NAME: &str = "EventRateLimit";
+const KINDS: [(&str, &str); 1] = [("eventratelimit.admission.k8s.io/v1alpha1", "Configuration")];
+/// The number of buckets where the configuration says nothing (`defaultCacheSize`).
+const DEFAULT_BUCKETS: usize = 4096;
+
 /// The events that share a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LimitType {
+enum LimitType {
     Server,
     Namespace,
     User,
@@ -23,7 +29,7 @@ pub(super) enum LimitType {
 
 impl LimitType {
     /// All of them by name.
-    pub(super) const NAMES: [(&str, LimitType); 4] = [
+    const NAMES: [(&str, LimitType); 4] = [
         ("Server", LimitType::Server),
         ("Namespace", LimitType::Namespace),
         ("User", LimitType::User),
@@ -57,7 +63,7 @@ impl LimitType {
 }
 
 /// A limit of events.
-pub(super) struct Limit {
+struct Limit {
     kind: LimitType,
     /// The events that are allowed in a second, on average.
     rate: f64,
@@ -84,9 +90,9 @@ struct Bucket {
 
 impl Limit {
     /// A limit of `rate` events in a second and `burst` at once, with at most so many buckets.
-    pub(super) fn new(kind: LimitType, rate: i32, burst: i32, buckets: usize) -> Limit {
+    fn new(kind: LimitType, rate: i64, burst: i64, buckets: usize) -> Limit {
         let buckets = Buckets { most: buckets, by_key: HashMap::new(), by_use: BTreeMap::new(), uses: 0 };
-        Limit { kind, rate: rate.into(), burst: burst.into(), buckets: Mutex::new(buckets) }
+        Limit { kind, rate: rate as f64, burst: burst as f64, buckets: Mutex::new(buckets) }
     }
 
     /// Takes a token for an event, if there is one.
@@ -121,12 +127,45 @@ impl Buckets {
 }
 
 /// The plugin `EventRateLimit`.
-pub(super) struct EventRateLimit(pub(super) Vec<Limit>);
+pub(super) struct EventRateLimit(Vec<Limit>);
 
 impl EventRateLimit {
-    /// The plugin with its configuration.
-    pub(super) fn configured(_: &Config) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(EventRateLimit(Vec::new())))
+    /// The plugin with its configuration, which has to have limits.
+    ///
+    /// # Errors
+    /// If that is wrong.
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        let configuration = config.decoded(NAME, &KINDS, Strictness::Lenient)?.unwrap_or_default();
+        let mut limits = Vec::new();
+        let errors = Errors::of(|errors| {
+            let (sent, list) = (items(&configuration, "/limits"), Path::new("limits"));
+            if sent.is_empty() {
+                errors.invalid(list, Value::Null, "must not be empty");
+            }
+            let names = LimitType::NAMES.map(|(name, _)| name);
+            for (index, limit) in sent.iter().enumerate() {
+                let at = list.index(index);
+                let kind = LimitType::NAMES.iter().find(|(name, _)| *name == text(limit, "/type"));
+                if kind.is_none() {
+                    errors.push(FieldError::unsupported(at.child("type"), &text(limit, "/type").into(), &names));
+                }
+                let [rate, burst, buckets] =
+                    ["/qps", "/burst", "/cacheSize"].map(|field| number(limit, field).unwrap_or_default());
+                for (field, value) in [("burst", burst), ("qps", rate)].into_iter().filter(|(_, value)| *value <= 0) {
+                    errors.invalid(at.child(field), value, "must be positive");
+                }
+                let kind = kind.map(|(_, kind)| *kind);
+                if buckets < 0 && kind != Some(LimitType::Server) {
+                    errors.invalid(at.child("cacheSize"), buckets, "must not be negative");
+                }
+                let buckets = usize::try_from(buckets).ok().filter(|most| *most > 0).unwrap_or(DEFAULT_BUCKETS);
+                limits.extend(kind.map(|kind| Limit::new(kind, rate, burst, buckets)));
+            }
+        });
+        match errors.is_empty() {
+            true => Ok(Box::new(EventRateLimit(limits))),
+            false => Err(not_made(NAME, aggregate(errors.iter().map(ToString::to_string)))),
+        }
     }
 }
 

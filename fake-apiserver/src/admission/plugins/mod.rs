@@ -38,6 +38,7 @@ pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating a
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
+use super::configuration::{Configuration, Strictness, decode};
 use super::plugin::Plugin;
 use crate::store::Store;
 use always_deny::AlwaysDeny;
@@ -65,8 +66,11 @@ use priority::Priority;
 use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::fmt::Display;
+use std::path::PathBuf;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use tree::Value;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -97,7 +101,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("ImagePolicyWebhook", Missing),
     ("PodSecurity", Configured(true, |config, _| PodSecurity::configured(config))),
     ("PodNodeSelector", Configured(false, |config, _| PodNodeSelector::configured(config))),
-    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("Priority", Default(|_, store| Box::new(Priority::new(store)))),
     ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
     ("PodTolerationRestriction", Configured(false, |config, _| PodTolerationRestriction::configured(config))),
     ("EventRateLimit", Configured(false, |config, _| EventRateLimit::configured(config))),
@@ -125,6 +129,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
+/// The plugins whose configuration is not supported, though they are.
+const CONFIGURABLE: [&str; 3] = ["MutatingAdmissionWebhook", "ResourceQuota", "ValidatingAdmissionWebhook"];
+
 /// The error of an invalid choice of plugins. The first two messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -140,6 +147,12 @@ pub enum PluginError {
     /// Plugins are both enabled and disabled.
     #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
     Overlapped(Vec<String>),
+    /// A configuration that cannot be read or is wrong, in the real server's words.
+    #[error("{0}")]
+    Configuration(String),
+    /// The plugin has a configuration in the real server only.
+    #[error("fake-apiserver does not support a configuration of the admission plugin {0}")]
+    NotConfigurable(String),
     /// The plugin exists in the real server only.
     #[error("fake-apiserver does not have the admission plugin {0}")]
     Missing(String),
@@ -152,12 +165,44 @@ pub(crate) struct Config {
     pub(crate) enabled: Vec<String>,
     /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
     pub(crate) disabled: Vec<String>,
+    /// `--admission-control-config-file`.
+    pub(crate) file: Option<PathBuf>,
+    /// The configurations that are given without a file.
+    pub(crate) configuration: Configuration,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
 }
 
+impl Config {
+    /// The decoded configuration of a plugin; `None` without one.
+    fn decoded(
+        &self,
+        plugin: &str,
+        kinds: &[(&str, &str)],
+        strictness: Strictness,
+    ) -> Result<Option<Value>, PluginError> {
+        let text = self.configuration.of(plugin)?;
+        let decoded = text.map(|text| decode(&text, kinds, strictness)).transpose();
+        decoded.map_err(|error| not_made(plugin, error.message()))
+    }
+}
+
+/// The error of a plugin that cannot be made with its configuration.
+fn not_made(plugin: &str, why: impl Display) -> PluginError {
+    PluginError::Configuration(format!("couldn't init admission plugin {plugin:?}: {why}"))
+}
+
 /// The chain of a server with that store.
 pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
+    let read;
+    let config = match &config.file {
+        None => config,
+        Some(file) => {
+            let configuration = config.configuration.clone().and(Configuration::read(file)?);
+            read = Config { configuration, ..config.clone() };
+            &read
+        }
+    };
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -175,6 +220,13 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
+        if let Default(_) | Optional(_) = support
+            && CONFIGURABLE.contains(name)
+            && config.configuration.has(name)
+            && !disabled
+        {
+            return Err(PluginError::NotConfigurable(name.to_string()));
+        }
         match support {
             Default(make) if !disabled => chain.push((*name, make(config, store))),
             Optional(make) if enabled => chain.push((*name, make(config, store))),

@@ -8,6 +8,7 @@ use crate::admission::{Attributes, Immediate, Operation, Plugin};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{meta, name};
 use crate::registry::child;
+use crate::yaml;
 use std::collections::BTreeMap;
 use tree::Value;
 
@@ -16,8 +17,7 @@ const ANNOTATION: &str = "scheduler.alpha.kubernetes.io/node-selector";
 /// The key of the selector for namespaces without one.
 const DEFAULT: &str = "clusterDefaultNodeSelector";
 
-/// The plugin `PodNodeSelector`. The default selects nothing.
-#[derive(Default)]
+/// The plugin `PodNodeSelector`.
 pub(super) struct PodNodeSelector {
     /// By namespace, the labels that its pods may select; and the default selector.
     selectors: BTreeMap<String, String>,
@@ -27,11 +27,6 @@ pub(super) struct PodNodeSelector {
 type Labels = BTreeMap<String, String>;
 
 impl PodNodeSelector {
-    /// A plugin with these selectors.
-    pub(super) fn new(selectors: BTreeMap<String, String>) -> Self {
-        PodNodeSelector { selectors }
-    }
-
     fn labels_for(&self, key: &str) -> ApiResult<Labels> {
         parse(self.selectors.get(key).map(String::as_str).unwrap_or_default())
     }
@@ -62,9 +57,16 @@ impl PodNodeSelector {
 }
 
 impl PodNodeSelector {
-    /// The plugin with its configuration.
-    pub(super) fn configured(_: &Config) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(PodNodeSelector::default()))
+    /// The plugin with its configuration, of which what cannot be read is ignored, as upstream does.
+    ///
+    /// # Errors
+    /// If its file cannot be read.
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        let text = config.configuration.of("PodNodeSelector")?.unwrap_or_default();
+        let configuration = yaml::parse(text.as_bytes()).map(|document| document.value).unwrap_or_default();
+        let selectors = configuration["podNodeSelectorPluginConfig"].as_object().into_iter().flatten();
+        let selectors = selectors.map(|(key, value)| (key.to_string(), value.as_str().unwrap_or_default().to_owned()));
+        Ok(Box::new(PodNodeSelector { selectors: selectors.collect() }))
     }
 }
 

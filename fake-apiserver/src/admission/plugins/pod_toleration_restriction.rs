@@ -4,31 +4,48 @@
 
 use super::namespace_lifecycle;
 use super::tolerations::{covers, merge};
-use super::{Config, PluginError};
+use super::{Config, PluginError, not_made};
+use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::meta;
-use crate::registry::{child, items, quality_of_service, text};
+use crate::registry::{check_tolerations, child, items, quality_of_service, text};
 use crate::schema;
 use tree::{Value, json};
+
+const NAME: &str = "PodTolerationRestriction";
+const KINDS: [(&str, &str); 1] = [("podtolerationrestriction.admission.k8s.io/v1alpha1", "Configuration")];
 
 /// The annotations of a namespace.
 const DEFAULTS: &str = "scheduler.alpha.kubernetes.io/defaultTolerations";
 const WHITELIST: &str = "scheduler.alpha.kubernetes.io/tolerationsWhitelist";
 
 /// The plugin `PodTolerationRestriction`.
-#[derive(Default)]
 pub(super) struct PodTolerationRestriction {
     /// The tolerations for namespaces without any.
-    pub(super) defaults: Vec<Value>,
+    defaults: Vec<Value>,
     /// The tolerations that are allowed where a namespace says nothing about it; all, if there are none.
-    pub(super) whitelist: Vec<Value>,
+    whitelist: Vec<Value>,
 }
 
 impl PodTolerationRestriction {
     /// The plugin with its configuration.
-    pub(super) fn configured(_: &Config) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(PodTolerationRestriction::default()))
+    ///
+    /// # Errors
+    /// If that is wrong.
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        let configuration = config.decoded(NAME, &KINDS, Strictness::Lenient)?.unwrap_or_default();
+        let [defaults, whitelist] = ["default", "whitelist"].map(|field| items(&configuration, &format!("/{field}")));
+        let errors = Errors::of(|errors| {
+            let at = Path::new("podtolerationrestriction");
+            check_tolerations(at.child("default"), defaults, errors);
+            check_tolerations(at.child("whitelist"), whitelist, errors);
+        });
+        if !errors.is_empty() {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            return Err(not_made(NAME, format!("invalid config: [{}]", errors.join(" "))));
+        }
+        Ok(Box::new(PodTolerationRestriction { defaults: defaults.to_vec(), whitelist: whitelist.to_vec() }))
     }
 }
 

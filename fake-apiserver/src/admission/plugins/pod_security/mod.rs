@@ -12,12 +12,12 @@
 
 mod baseline;
 mod checks;
+mod configuration;
 mod culprits;
 mod namespaces;
 mod policy;
 mod restricted;
 
-use super::{Config, PluginError};
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
@@ -55,13 +55,6 @@ pub(super) struct PodSecurity {
     exempt_users: Vec<String>,
     exempt_namespaces: Vec<String>,
     exempt_runtime_classes: Vec<String>,
-}
-
-impl PodSecurity {
-    /// The plugin with its configuration.
-    pub(super) fn configured(_: &Config) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(PodSecurity::default()))
-    }
 }
 
 impl Plugin for PodSecurity {
