@@ -10,6 +10,7 @@
 
 pub(crate) mod cel;
 mod chain;
+mod configuration;
 mod kind;
 pub(crate) mod matching;
 mod plugin;
@@ -17,6 +18,7 @@ mod plugins;
 mod reinvocation;
 
 pub(crate) use chain::Chain;
+pub(crate) use configuration::Configuration;
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub use plugins::PluginError;

@@ -2,43 +2,78 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod always_deny;
+mod always_pull_images;
+mod certificates;
 mod default_class;
 mod default_toleration_seconds;
+mod deny_service_external_ips;
+mod event_rate_limit;
+mod extended_resource_toleration;
+mod hard_anti_affinity;
 mod limit_ranger;
 mod names;
+mod namespace_auto_provision;
+mod namespace_exists;
 pub(super) mod namespace_lifecycle;
+mod node_declared_features;
 mod node_restriction;
+mod owner_references;
 mod persistent_volume_claim_resize;
+mod pod_node_selector;
+mod pod_resize;
 mod pod_security;
+mod pod_toleration_restriction;
+mod pod_topology_labels;
 mod priority;
 mod resource_quota;
 mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod tolerations;
 mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
+use super::configuration::{Configuration, Strictness, decode};
 use super::plugin::Plugin;
 use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
 use crate::webhook::Services;
+use always_deny::AlwaysDeny;
+use always_pull_images::AlwaysPullImages;
+use certificates::{SignerPermission, SubjectRestriction};
 use default_toleration_seconds::DefaultTolerationSeconds;
+use deny_service_external_ips::DenyServiceExternalIps;
+use event_rate_limit::EventRateLimit;
+use extended_resource_toleration::ExtendedResourceToleration;
+use hard_anti_affinity::HardAntiAffinity;
 use limit_ranger::LimitRanger;
+use namespace_auto_provision::NamespaceAutoProvision;
+use namespace_exists::NamespaceExists;
 use namespace_lifecycle::NamespaceLifecycle;
+use node_declared_features::NodeDeclaredFeatures;
 use node_restriction::NodeRestriction;
+use owner_references::OwnerReferences;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
+use pod_node_selector::PodNodeSelector;
+use pod_resize::PodResize;
 use pod_security::PodSecurity;
+use pod_toleration_restriction::PodTolerationRestriction;
+use pod_topology_labels::PodTopologyLabels;
 use priority::Priority;
 use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use std::fmt::Display;
+use std::path::PathBuf;
 use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
+use tree::Value;
 use webhooks::mutating::{self, MutatingWebhooks};
 use webhooks::validating::{self, ValidatingWebhooks};
 
@@ -48,52 +83,59 @@ enum Support {
     Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
+    /// With a configuration, which may be wrong; on by default or not.
+    Configured(bool, fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>),
+    /// Without effect in the real server either.
+    Idle,
     /// Not supported.
     Missing,
 }
-use Support::{Default, Missing, Optional};
+use Support::{Configured, Default, Idle, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
-    ("AlwaysAdmit", Missing),
-    ("NamespaceAutoProvision", Missing),
+    ("AlwaysAdmit", Idle),
+    ("NamespaceAutoProvision", Optional(|_, _| Box::new(NamespaceAutoProvision))),
     (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
-    ("NamespaceExists", Missing),
-    ("LimitPodHardAntiAffinityTopology", Missing),
+    ("NamespaceExists", Optional(|_, _| Box::new(NamespaceExists))),
+    ("LimitPodHardAntiAffinityTopology", Optional(|_, _| Box::new(HardAntiAffinity))),
     ("LimitRanger", Default(|_, store| Box::new(LimitRanger::new(store)))),
     ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
     ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
-    ("AlwaysPullImages", Missing),
+    ("AlwaysPullImages", Optional(|_, _| Box::new(AlwaysPullImages))),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|_, _| Box::new(PodSecurity))),
-    ("PodNodeSelector", Missing),
-    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("PodSecurity", Configured(true, |config, _| PodSecurity::configured(config))),
+    ("PodNodeSelector", Configured(false, |config, _| PodNodeSelector::configured(config))),
+    ("Priority", Default(|_, store| Box::new(Priority::new(store)))),
     ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
-    ("PodTolerationRestriction", Missing),
-    ("EventRateLimit", Missing),
-    ("ExtendedResourceToleration", Missing),
+    ("PodTolerationRestriction", Configured(false, |config, _| PodTolerationRestriction::configured(config))),
+    ("EventRateLimit", Configured(false, |config, _| EventRateLimit::configured(config))),
+    ("ExtendedResourceToleration", Optional(|_, _| Box::new(ExtendedResourceToleration))),
     ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
     ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
-    ("PodGroupProtection", Missing),
-    ("OwnerReferencesPermissionEnforcement", Missing),
+    ("PodGroupProtection", Idle),
+    ("OwnerReferencesPermissionEnforcement", Optional(|_, _| Box::new(OwnerReferences))),
     ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
     ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
-    ("CertificateApproval", Missing),
-    ("CertificateSigning", Missing),
-    ("ClusterTrustBundleAttest", Missing),
-    ("CertificateSubjectRestriction", Missing),
+    ("CertificateApproval", Default(|_, _| Box::new(SignerPermission::Approve))),
+    ("CertificateSigning", Default(|_, _| Box::new(SignerPermission::Sign))),
+    ("ClusterTrustBundleAttest", Default(|_, _| Box::new(SignerPermission::Attest))),
+    ("CertificateSubjectRestriction", Default(|_, _| Box::new(SubjectRestriction))),
     ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
-    ("DenyServiceExternalIPs", Missing),
-    ("PodTopologyLabels", Missing),
-    ("NodeDeclaredFeatureValidator", Missing),
-    ("PodResizeValidator", Missing),
+    ("DenyServiceExternalIPs", Optional(|_, _| Box::new(DenyServiceExternalIps))),
+    ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
+    ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
+    ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     ("MutatingAdmissionPolicy", Missing),
     (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Missing),
     (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
     ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
-    ("AlwaysDeny", Missing),
+    ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
+
+/// The plugins whose configuration is not supported, though they are.
+const CONFIGURABLE: [&str; 3] = ["MutatingAdmissionWebhook", "ResourceQuota", "ValidatingAdmissionWebhook"];
 
 /// The error of an invalid choice of plugins. The first two messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -110,6 +152,12 @@ pub enum PluginError {
     /// Plugins are both enabled and disabled.
     #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
     Overlapped(Vec<String>),
+    /// A configuration that cannot be read or is wrong, in the real server's words.
+    #[error("{0}")]
+    Configuration(String),
+    /// The plugin has a configuration in the real server only.
+    #[error("fake-apiserver does not support a configuration of the admission plugin {0}")]
+    NotConfigurable(String),
     /// The plugin exists in the real server only.
     #[error("fake-apiserver does not have the admission plugin {0}")]
     Missing(String),
@@ -122,6 +170,10 @@ pub(crate) struct Config {
     pub(crate) enabled: Vec<String>,
     /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
     pub(crate) disabled: Vec<String>,
+    /// `--admission-control-config-file`.
+    pub(crate) file: Option<PathBuf>,
+    /// The configurations that are given without a file.
+    pub(crate) configuration: Configuration,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
     /// The services that webhooks are behind.
@@ -136,8 +188,36 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The decoded configuration of a plugin; `None` without one.
+    fn decoded(
+        &self,
+        plugin: &str,
+        kinds: &[(&str, &str)],
+        strictness: Strictness,
+    ) -> Result<Option<Value>, PluginError> {
+        let text = self.configuration.of(plugin)?;
+        let decoded = text.map(|text| decode(&text, kinds, strictness)).transpose();
+        decoded.map_err(|error| not_made(plugin, error.message()))
+    }
+}
+
+/// The error of a plugin that cannot be made with its configuration.
+fn not_made(plugin: &str, why: impl Display) -> PluginError {
+    PluginError::Configuration(format!("couldn't init admission plugin {plugin:?}: {why}"))
+}
+
 /// The chain of a server with that store.
 pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
+    let read;
+    let config = match &config.file {
+        None => config,
+        Some(file) => {
+            let configuration = config.configuration.clone().and(Configuration::read(file)?);
+            read = Config { configuration, ..config.clone() };
+            &read
+        }
+    };
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -155,11 +235,19 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
+        if let Default(_) | Optional(_) = support
+            && CONFIGURABLE.contains(name)
+            && config.configuration.has(name)
+            && !disabled
+        {
+            return Err(PluginError::NotConfigurable(name.to_string()));
+        }
         match support {
             Default(make) if !disabled => chain.push((*name, make(config, store))),
             Optional(make) if enabled => chain.push((*name, make(config, store))),
+            Configured(default, make) if enabled || *default && !disabled => chain.push((*name, make(config, store)?)),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Default(_) | Optional(_) | Missing => {}
+            Default(_) | Optional(_) | Configured(..) | Idle | Missing => {}
         }
     }
     Ok(Chain(chain))

@@ -7,7 +7,7 @@ use crate::registry::{items, text};
 use tree::{Map, Value};
 
 /// `status.qosClass` of a pod.
-pub(super) fn quality_of_service(pod: &Value) -> &'static str {
+pub(crate) fn quality_of_service(pod: &Value) -> &'static str {
     if has_pod_level_resources(pod) {
         return class(&pod["spec"]["resources"]);
     }

@@ -80,5 +80,5 @@ pub(super) use resource_name::{
 pub(crate) use resource_name::{is_extended_resource, is_native_resource};
 pub(super) use resource_requirements::resource_requirements;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
-pub(super) use toleration::tolerations;
+pub(crate) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};
