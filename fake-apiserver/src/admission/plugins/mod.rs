@@ -130,12 +130,12 @@ const PLUGINS: &[(&str, Support)] = &[
     (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Missing),
     (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
-    ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
+    ("ResourceQuota", Configured(true, |config, store| ResourceQuota::configured(config, store))),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
 /// The plugins whose configuration is not supported, though they are.
-const CONFIGURABLE: [&str; 3] = ["MutatingAdmissionWebhook", "ResourceQuota", "ValidatingAdmissionWebhook"];
+const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"];
 
 /// The error of an invalid choice of plugins. The first two messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -4,6 +4,8 @@
 //! k8s.io/apiserver (v0.37.1). Usage is never negative: validation precedes admission.
 
 use super::evaluator::Evaluator;
+use super::limited::Limited;
+use super::refusal::Refusal;
 use super::scopes::scopes;
 use crate::object::meta;
 use crate::registry::Amounts;
@@ -16,37 +18,49 @@ pub(super) struct Measured<'a> {
     pub(super) old: Option<&'a Value>,
     /// Whether the write is one of its status, which reports what is used already.
     pub(super) is_status: bool,
+    /// The group and the resource.
+    pub(super) kind: (&'a str, &'a str),
 }
 
 /// What is used of quotas after a write: of those that change, by their place.
 ///
 /// # Errors
-/// The reason why a quota does not allow it.
+/// The reason why a quota, or the lack of one, does not allow it.
 pub(super) fn check(
     quotas: &[Value],
     evaluator: &dyn Evaluator,
     write: &Measured<'_>,
-) -> Result<Vec<(usize, Amounts)>, String> {
+    configured: &Limited,
+) -> Result<Vec<(usize, Amounts)>, Refusal> {
     let mut concerned = Vec::new();
     for (place, quota) in quotas.iter().enumerate() {
         if concerns(quota, evaluator, write.object) {
-            precondition(quota, evaluator, write.object)?;
+            precondition(quota, evaluator, write.object).map_err(Refusal::Forbidden)?;
             concerned.push(place);
         }
     }
-    if concerned.is_empty() {
+    if concerned.is_empty() && configured.is_empty() {
         return Ok(Vec::new());
     }
     let usage = evaluator.usage(write.object);
+    // What the write uses more than the old object that a quota has counted already.
+    let more = |counted: Option<&Value>| {
+        let more = counted.map(|old| usage.clone().more_than(&evaluator.usage(old)));
+        more.unwrap_or_else(|| usage.clone()).only(|_, amount| amount.nano() != 0)
+    };
+    let of_quota = |place: usize| more(write.old.filter(|old| concerns(&quotas[place], evaluator, old)));
+    let each: Vec<(usize, Amounts)> = concerned.iter().map(|place| (*place, of_quota(*place))).collect();
+    let changes_any = each.iter().any(|(_, more)| !more.is_empty());
+    if !changes_any && (!each.is_empty() || more(write.old).is_empty()) {
+        return Ok(Vec::new());
+    }
+    let resources = concerned.iter().flat_map(|place| limited(&quotas[*place], evaluator)).collect();
+    configured.check(write.kind, write.object, &usage, evaluator, quotas, &resources)?;
     let mut all = Vec::new();
-    for place in concerned {
-        let quota = &quotas[place];
-        let counted = write.old.filter(|old| concerns(quota, evaluator, old));
-        let more = match counted {
-            Some(old) => usage.clone().more_than(&evaluator.usage(old)),
-            None => usage.clone(),
-        };
-        all.extend(after(quota, &more, write.is_status)?.map(|used| (place, used)));
+    for (place, more) in each {
+        all.extend(
+            after(&quotas[place], &more, write.is_status).map_err(Refusal::Forbidden)?.map(|used| (place, used)),
+        );
     }
     Ok(all)
 }
@@ -77,7 +91,7 @@ fn precondition(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> Res
 /// What is used of a quota after more is; `None` if nothing of it is limited.
 fn after(quota: &Value, more: &Amounts, is_status: bool) -> Result<Option<Amounts>, String> {
     let [hard, mut used] = ["hard", "used"].map(|list| Amounts::read(&quota["status"][list]));
-    let requested = more.only(|name, amount| hard.has(name) && amount.nano() != 0);
+    let requested = more.only(|name, _| hard.has(name));
     if requested.is_empty() {
         return Ok(None);
     }

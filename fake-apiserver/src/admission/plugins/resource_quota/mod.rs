@@ -14,25 +14,31 @@
 mod check;
 mod claims;
 mod evaluator;
+mod limited;
 mod pods;
+mod refusal;
 mod resource_claims;
 mod scopes;
 mod services;
 
 use super::names::{Names, entries};
+use super::{Config, PluginError, not_made};
+use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::clock::format_seconds;
 use crate::commit::server::MANAGER;
 use crate::commit::{Change, draft};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult, aggregate};
 use crate::registry::managers::Writer;
 use crate::registry::{Amounts, child, ids};
 use crate::store::{Entry, Key, Store};
 use check::{Measured, check};
 use claims::Claims;
 use evaluator::{Evaluator, Objects};
+use limited::Limited;
 use pods::Pods;
+use refusal::Refusal;
 use resource_claims::ResourceClaims;
 use services::Services;
 use std::sync::Arc;
@@ -52,15 +58,29 @@ const IGNORED: &[(&str, &str)] = &[
     ("events.k8s.io", "events"),
 ];
 
+const NAME: &str = "ResourceQuota";
+const KINDS: [(&str, &str); 3] = [
+    ("apiserver.config.k8s.io/v1", "ResourceQuotaConfiguration"),
+    ("resourcequota.admission.k8s.io/v1beta1", "Configuration"),
+    ("resourcequota.admission.k8s.io/v1alpha1", "Configuration"),
+];
+
 /// The plugin `ResourceQuota`.
 pub(super) struct ResourceQuota {
     quotas: Names,
+    limited: Limited,
 }
 
 impl ResourceQuota {
-    /// The plugin, with the quotas of a store.
-    pub(super) fn new(store: &Store) -> ResourceQuota {
-        ResourceQuota { quotas: Names::new(store, ids::RESOURCE_QUOTAS) }
+    /// The plugin with its configuration and the quotas of a store.
+    ///
+    /// # Errors
+    /// If the configuration is wrong.
+    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+        let configuration = config.decoded(NAME, &KINDS, Strictness::Strict)?.unwrap_or_default();
+        let limited = Limited::read(&configuration);
+        let limited = limited.map_err(|errors| not_made(NAME, aggregate(errors.iter().map(ToString::to_string))))?;
+        Ok(Box::new(ResourceQuota { quotas: Names::new(store, ids::RESOURCE_QUOTAS), limited }))
     }
 }
 
@@ -69,13 +89,14 @@ impl Plugin for ResourceQuota {
         let keys = self.quotas.in_namespace(write.namespace);
         let is_change = matches!(write.operation, Operation::Create | Operation::Update);
         let is_ignored = || IGNORED.contains(&(&*write.version.group, &*write.version.plural));
-        if !is_change || keys.is_empty() || is_ignored() {
+        let is_free = keys.is_empty() && self.limited.is_empty();
+        if !is_change || write.namespace.is_empty() || is_free || is_ignored() {
             return Verdict::Now(Ok(()));
         }
         let evaluator = evaluator(write);
         match evaluator.handles(write, object) {
             false => Verdict::Now(Ok(())),
-            true => Verdict::Later(Box::pin(count(write, object, evaluator, keys))),
+            true => Verdict::Later(Box::pin(count(write, object, evaluator, keys, &self.limited))),
         }
     }
 }
@@ -101,19 +122,29 @@ async fn count<'a>(
     object: &'a Value,
     evaluator: Box<dyn Evaluator + 'a>,
     mut keys: Vec<Key>,
+    limited: &Limited,
 ) -> ApiResult<()> {
-    let measured = Measured { object, old: write.old, is_status: write.subresource == "status" };
-    while !keys.is_empty() {
+    let kind = (&*write.version.group, &*write.version.plural);
+    let measured = Measured { object, old: write.old, is_status: write.subresource == "status", kind };
+    let (mut limited, none) = (limited, Limited::default());
+    loop {
         write.deadline.check()?;
         let entries = entries(write.store, &keys);
         let quotas: Vec<Value> = entries.iter().map(|entry| entry.object()).collect();
-        let used = check(&quotas, &*evaluator, &measured).map_err(|why| write.forbidden(object, why))?;
+        let used = check(&quotas, &*evaluator, &measured, limited).map_err(|refusal| match refusal {
+            Refusal::Forbidden(why) => write.forbidden(object, why),
+            Refusal::Error(why) => ApiError::untyped(why),
+        })?;
         if write.options.dry_run() {
             return Ok(());
         }
         keys = count_in(write, &entries, &quotas, used).await?;
+        if keys.is_empty() {
+            return Ok(());
+        }
+        // Those that were counted in cover the write.
+        limited = &none;
     }
-    Ok(())
 }
 
 /// Counts in one quota after the other, in the same order as all writes do, so that of those that want the last of several quotas one gets
