@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) ids: Arc<Ids>,
     pub(crate) authenticator: Authenticator,
-    pub(crate) authorizer: Box<dyn Authorizer>,
+    pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) admission: Chain,
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,

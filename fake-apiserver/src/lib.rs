@@ -75,6 +75,7 @@ mod reconcile;
 mod registry;
 mod repeats;
 mod server;
+mod service_addresses;
 mod store;
 mod sync;
 mod threads;

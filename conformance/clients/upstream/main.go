@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,13 +22,18 @@ type event struct {
 func main() {
 	folder, version := os.Args[1], os.Args[2]
 	fmt.Println("client Kubernetes' tests", version)
+	skip, err := skipped(filepath.Join(folder, "skipped.txt"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	programs, err := filepath.Glob(filepath.Join(folder, "*.test"))
 	if err == nil && len(programs) == 0 {
 		err = fmt.Errorf("%s has no tests", folder)
 	}
 	for _, program := range programs {
 		if err == nil {
-			err = run(filepath.Join(folder, "test2json"), program)
+			err = run(filepath.Join(folder, "test2json"), program, skip)
 		}
 	}
 	if err != nil {
@@ -36,9 +42,25 @@ func main() {
 	}
 }
 
-// run prints the lines of a program's tests. That some fail is no error; that they break off is.
-func run(test2json, program string) error {
-	command := exec.Command(test2json, program, "-test.v=test2json")
+// skipped reads a list of tests, a name and a reason a line; it returns the pattern that leaves them out.
+func skipped(list string) (string, error) {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return "", err
+	}
+	var patterns []string
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != "" && name != "#" {
+			patterns = append(patterns, "^"+strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^")+"$")
+		}
+	}
+	return strings.Join(patterns, "|"), nil
+}
+
+// run prints the lines of a program's tests, without those that match a pattern. That some fail is no error; that they break off is.
+func run(test2json, program, skip string) error {
+	command := exec.Command(test2json, program, "-test.v=test2json", "-test.skip="+skip)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()

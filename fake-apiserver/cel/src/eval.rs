@@ -10,12 +10,13 @@ use crate::cost::actual;
 use crate::deep;
 use crate::functions::Functions;
 use crate::go_regex;
-use crate::library::{self, regex};
+use crate::library::patch::Patch;
+use crate::library::{self, Opaque, regex};
 use crate::plan::{CallStep, Step, push_element};
 use crate::types::Type;
 use crate::value::{EvalError, Key, Map, Outcome, Value, fail, no_such_overload};
 use fold::Frame;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The cost limit of one evaluation in Kubernetes.
@@ -92,6 +93,18 @@ impl Program {
     /// # Errors
     /// If the expression has no value for these variables, costs too much, or is interrupted.
     pub fn evaluate(&self, bindings: &Bindings, budget: &mut Budget<'_>) -> Outcome {
+        self.evaluate_on(bindings, budget, self.goes_deep)
+    }
+
+    /// Evaluates the program within the evaluation of others, which leaves little of the present stack.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn evaluate_within(&self, bindings: &Bindings, budget: &mut Budget<'_>) -> Outcome {
+        self.evaluate_on(bindings, budget, true)
+    }
+
+    fn evaluate_on(&self, bindings: &Bindings, budget: &mut Budget<'_>, goes_deep: bool) -> Outcome {
         let mut run = Run {
             functions: &self.functions,
             bindings,
@@ -103,7 +116,7 @@ impl Program {
             current: None,
             iterations: 0,
         };
-        let result = deep::with_room(self.goes_deep, || run.eval(&self.step));
+        let result = deep::with_room(goes_deep, || run.eval(&self.step));
         budget.cost += run.cost;
         result.map(|value| match value {
             Value::List(list) => Value::List(list.settled()),
@@ -189,9 +202,8 @@ impl<'a> Run<'a> {
                 self.finish(*id, actual::MAP, result)
             }
             Step::Struct { id, name, fields } => {
-                let result = fields.iter().try_for_each(|field| self.eval(field).map(drop));
-                self.forget_all(fields.iter().map(Step::id));
-                let result = result.and_then(|()| fail(format!("unknown type '{name}'")));
+                let result = self.eval_struct(name, fields);
+                self.forget_all(fields.iter().map(|(_, step, _)| step.id()));
                 self.finish(*id, actual::STRUCT, result)
             }
             Step::Fold(fold) => {
@@ -363,6 +375,24 @@ impl<'a> Run<'a> {
             }
         }
         Ok(Value::Map(Map::Plain(Arc::new(values))))
+    }
+
+    fn eval_struct(&mut self, name: &Arc<str>, fields: &'a [(Arc<str>, Step, bool)]) -> Outcome {
+        let mut values = BTreeMap::new();
+        for (field, step, optional) in fields {
+            let value = match (self.eval(step)?, optional) {
+                (Value::Optional(value), true) => value.as_deref().cloned(),
+                (other, true) => {
+                    return fail(format!("cannot initialize optional entry '{field}' from non-optional value {other}"));
+                }
+                (value, false) => Some(value),
+            };
+            match value {
+                Some(value) => drop(values.insert(field.clone(), value)),
+                None => drop(values.remove(field)),
+            }
+        }
+        Patch::new(name, values).map(|patch| Value::Opaque(Opaque::Patch(Arc::new(patch))))
     }
 
     fn type_named(name: &str) -> Option<Type> {

@@ -9,9 +9,8 @@
 //! Kubernetes refuses definitions and policies for types and for estimates, and objects for costs: a faithful server needs
 //! all three.
 //!
-//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`), and the values of patches in mutating policies
-//! (`Object{...}`, `JSONPatch{...}`), of which there are only the types. Where Go iterates over a map in random order, this crate does so in
-//! the order of insertion.
+//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`). Where Go iterates over a map in random order, this crate does so
+//! in the order of insertion.
 //!
 //! # Example
 //! ```
@@ -58,7 +57,8 @@ pub use env::{Declarations, Environment, Expression, Stage};
 pub use eval::{Bindings, Budget, PER_CALL_LIMIT, Program};
 pub use library::Opaque;
 pub use library::authorizer::{Authorizer, Decision, Request, User, authorizer, resource_check};
+pub use library::patch::Patch;
 pub use schema::{Declared, Parts, Schema, escape, is_reserved, unescape};
 pub use source::CompileError;
 pub use types::Type;
-pub use value::{EvalError, List, ListKind, Map, Object, Outcome, Timestamp, Value};
+pub use value::{Computed, EvalError, List, ListKind, Map, Object, Outcome, Timestamp, Value};

@@ -11,6 +11,7 @@ pub(crate) mod named_format;
 mod opaque;
 mod operators;
 mod optionals;
+pub(crate) mod patch;
 mod quantity;
 pub(crate) mod regex;
 mod semver;
@@ -123,9 +124,9 @@ fn is_of(t: &Type, value: &Value) -> bool {
     match (t, value) {
         (Type::Dyn | Type::Param(_), _) => true,
         (Type::List(element), Value::List(list)) => list.items().first().is_none_or(|item| is_of(element, item)),
-        (Type::Map(key, of), Value::Map(map)) => match map {
-            Map::Plain(_) | Map::Object(_) => map.entries().first().is_none_or(|(k, v)| is_of(key, k) && is_of(of, v)),
-        },
+        (Type::Map(key, of), Value::Map(map @ (Map::Plain(_) | Map::Object(_)))) => {
+            map.entries().first().is_none_or(|(k, v)| is_of(key, k) && is_of(of, v))
+        }
         _ => t.name() == value.type_of().name(),
     }
 }

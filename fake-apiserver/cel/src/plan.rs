@@ -66,8 +66,8 @@ pub(crate) enum Step {
     },
     Struct {
         id: Id,
-        name: String,
-        fields: Vec<Step>,
+        name: Arc<str>,
+        fields: Vec<(Arc<str>, Step, bool)>,
     },
     Fold(Box<Fold>),
 }
@@ -238,8 +238,11 @@ impl Planner<'_> {
                 constant_map(id, steps)
             }
             Kind::Struct(object) => {
-                let fields = object.fields.iter().map(|field| self.plan(&field.value)).collect::<Outcome<_>>()?;
-                Ok(Step::Struct { id, name: object.name.clone(), fields })
+                let mut fields = Vec::with_capacity(object.fields.len());
+                for field in &object.fields {
+                    fields.push((field.name.as_str().into(), self.plan(&field.value)?, field.optional));
+                }
+                Ok(Step::Struct { id, name: object.name.trim_start_matches('.').into(), fields })
             }
             Kind::Comprehension(comprehension) => self.plan_fold(id, comprehension),
         }

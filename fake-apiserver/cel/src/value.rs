@@ -4,6 +4,7 @@
 
 mod compare;
 mod convert;
+mod data;
 mod equal;
 mod hexadecimal;
 mod list;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 
 pub(crate) use list::position;
 pub use list::{List, ListKind};
+pub use map::{Computed, Map, Object};
 pub(crate) use map::{Entries, Key, Member};
-pub use map::{Map, Object};
 pub use time::Timestamp;
 
 /// A value. Cloning one is cheap.
@@ -164,6 +165,7 @@ impl Value {
             Self::String(_) => Type::String,
             Self::Bytes(_) => Type::Bytes,
             Self::List(_) => Type::list(Type::Dyn),
+            Self::Map(Map::Computed(object)) => Type::object(object.type_name()),
             Self::Map(_) => Type::map(Type::Dyn, Type::Dyn),
             Self::Timestamp(_) => Type::Timestamp,
             Self::Duration(_) => Type::Duration,

@@ -8,6 +8,7 @@
 //!
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
+pub(crate) mod cel;
 mod chain;
 mod configuration;
 mod kind;
@@ -17,7 +18,6 @@ mod plugins;
 mod reinvocation;
 
 pub(crate) use chain::Chain;
-pub(crate) use configuration::Configuration;
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub use plugins::PluginError;

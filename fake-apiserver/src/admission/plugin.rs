@@ -15,7 +15,6 @@ use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -60,10 +59,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) store: &'a Store,
     /// The request's writes to the store, for what a plugin has to note besides the object.
     pub(crate) commits: Commits<'a>,
-    /// The time of the replica's clock.
-    pub(crate) now: Timestamp,
     pub(crate) ids: &'a Ids,
-    pub(crate) authorizer: &'a dyn Authorizer,
+    pub(crate) authorizer: &'a Arc<dyn Authorizer>,
     /// The resources that are served.
     pub(crate) registry: &'a Registry,
     /// The replica's view of the store.

@@ -5,6 +5,7 @@ use crate::auth::impersonation::Impersonated;
 use crate::clock::format_micros;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A request and its outcome.
@@ -48,7 +49,7 @@ pub struct RequestRecord {
     /// The reason for a 401, which the client does not get.
     pub authentication_error: Option<String>,
     /// The audit annotations about the credentials used or issued, with the real server's keys.
-    pub annotations: Vec<(&'static str, String)>,
+    pub annotations: Vec<(Cow<'static, str>, String)>,
 }
 
 impl RequestRecord {
@@ -63,7 +64,7 @@ impl RequestRecord {
             "annotations": {"fake-apiserver/replica": self.replica.to_string()},
         });
         for (key, value) in &self.annotations {
-            event["annotations"][key] = value.as_str().into();
+            event["annotations"][&**key] = value.as_str().into();
         }
         if let Some(user) = &self.user {
             event["user"] = user_info(user);

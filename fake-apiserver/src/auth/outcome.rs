@@ -1,6 +1,7 @@
 //! The outcome of an authentication: a user or a refusal, with warnings and annotations.
 
 use crate::user::User;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The result of a successful authentication.
@@ -29,11 +30,12 @@ pub struct Notes {
     /// The texts of `Warning` headers (code 299), in order.
     pub warnings: Vec<String>,
     /// The annotations of the audit event.
-    pub annotations: Vec<(&'static str, String)>,
+    pub annotations: Vec<(Cow<'static, str>, String)>,
 }
 
 impl Notes {
-    pub(super) fn annotate(&mut self, key: &'static str, value: String) {
-        self.annotations.push((key, value));
+    /// Adds an annotation.
+    pub(crate) fn annotate(&mut self, key: &'static str, value: String) {
+        self.annotations.push((key.into(), value));
     }
 }

@@ -69,6 +69,7 @@ mod types;
 
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
+pub(crate) use admission_registration::expressions;
 pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use certificates::requested_organizations;
 pub use context::{Asked, Context, Permissions};
@@ -91,6 +92,8 @@ pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
-pub(crate) use types::{is_extended_resource, is_native_resource, tolerations as check_tolerations};
+pub(crate) use types::{
+    Amounts, is_extended_resource, is_native_resource, of_containers, tolerations as check_tolerations,
+};
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

@@ -3,8 +3,10 @@
 //! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
 //! so that a load balancer can spread them.
 
+use super::Call;
 use super::answer::Answer;
 use super::gzip;
+use super::services::{Address, Services};
 use super::target::Target;
 use super::trust::Trust;
 use base64::Engine as _;
@@ -44,6 +46,7 @@ type Body = Full<Bytes>;
 
 pub(super) struct Connections {
     tls: TlsConnector,
+    services: Arc<dyn Services>,
     idle: Mutex<Vec<http1::SendRequest<Body>>>,
     shared: Mutex<Option<http2::SendRequest<Body>>>,
 }
@@ -55,7 +58,7 @@ enum Connection {
 
 impl Connections {
     /// No connections yet. `bundle` holds the certificates, PEM in base64, that vouch for the webhook; if empty, those of the system do.
-    pub(super) fn new(target: &Target, bundle: &str) -> Result<Self, String> {
+    pub(super) fn new(target: &Target, bundle: &str, services: &Arc<dyn Services>) -> Result<Self, String> {
         let bundle = STANDARD.decode(bundle).unwrap_or_default();
         let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -69,18 +72,19 @@ impl Connections {
         if target.is_local() {
             config.alpn_protocols.insert(0, b"h2".to_vec());
         }
-        Ok(Connections { tls: TlsConnector::from(Arc::new(config)), idle: Mutex::default(), shared: Mutex::default() })
+        let tls = TlsConnector::from(Arc::new(config));
+        Ok(Connections { tls, services: services.clone(), idle: Mutex::default(), shared: Mutex::default() })
     }
 
     /// Sends a document and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
-    pub(super) async fn post(&self, target: &Target, document: &Bytes) -> Result<Answer, Failed> {
+    pub(super) async fn post(&self, call: Call<'_>) -> Result<Answer, Failed> {
         while let Some(connection) = self.kept() {
-            if let Some(answer) = self.exchange(connection, target, document).await? {
+            if let Some(answer) = self.exchange(connection, call).await? {
                 return Ok(answer);
             }
         }
-        let connection = self.connect(target).await?;
-        self.exchange(connection, target, document).await?.ok_or_else(|| "EOF".to_owned())
+        let connection = self.connect(call.target).await?;
+        self.exchange(connection, call).await?.ok_or_else(|| "EOF".to_owned())
     }
 
     fn kept(&self) -> Option<Connection> {
@@ -98,12 +102,12 @@ impl Connections {
     }
 
     async fn connect(&self, target: &Target) -> Result<Connection, Failed> {
-        if let Some(service) = &target.service {
-            // Services are not resolved here; the error is that for a missing one (`ResolveCluster` of kube-aggregator).
-            return Err(format!("service {service:?} not found"));
-        }
-        let address = (&*target.host, target.port);
-        let stream = TcpStream::connect(address).await.map_err(|error| dial_error(target, &error))?;
+        let address = match &target.service {
+            Some((namespace, name)) => self.services.address(namespace, name, target.port)?,
+            None => Address { host: target.host.clone(), port: target.port },
+        };
+        let stream = TcpStream::connect((&*address.host, address.port)).await;
+        let stream = stream.map_err(|error| dial_error(&address, &error))?;
         stream.set_nodelay(true).ok();
         let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
@@ -123,24 +127,19 @@ impl Connections {
     }
 
     /// None, if nothing of the request was sent.
-    async fn exchange(
-        &self,
-        connection: Connection,
-        target: &Target,
-        document: &Bytes,
-    ) -> Result<Option<Answer>, Failed> {
+    async fn exchange(&self, connection: Connection, call: Call<'_>) -> Result<Option<Answer>, Failed> {
         let request = |uri: &str| {
             Request::post(uri)
                 .header(ACCEPT, "application/json, */*")
                 .header(ACCEPT_ENCODING, "gzip")
                 .header(CONTENT_TYPE, "application/json")
                 .header(USER_AGENT, "kube-apiserver-admission")
-                .header(HOST, &target.authority)
-                .body(Full::new(document.clone()))
+                .header(HOST, &call.target.authority)
+                .body(Full::new(call.document.clone()))
                 .map_err(|error| error.to_string())
         };
         let sent = match connection {
-            Connection::Own(mut sender) => match sender.try_send_request(request(&target.path)?).await {
+            Connection::Own(mut sender) => match sender.try_send_request(request(&call.path())?).await {
                 Ok(response) => {
                     let answer = read(response).await;
                     self.keep(sender);
@@ -148,7 +147,7 @@ impl Connections {
                 }
                 Err(error) => error,
             },
-            Connection::Shared(mut sender) => match sender.try_send_request(request(&target.url())?).await {
+            Connection::Shared(mut sender) => match sender.try_send_request(request(&call.url())?).await {
                 Ok(response) => return Ok(Some(read(response).await)),
                 Err(error) => error,
             },
@@ -195,8 +194,8 @@ fn system_roots() -> Vec<u8> {
     }
 }
 
-fn dial_error(target: &Target, error: &io::Error) -> Failed {
-    let Target { host, port, .. } = target;
+fn dial_error(address: &Address, error: &io::Error) -> Failed {
+    let Address { host, port } = address;
     let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     match error.kind() {
         io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),

@@ -11,19 +11,23 @@
 mod answer;
 mod connections;
 mod gzip;
+mod services;
 mod target;
 mod trust;
+
+pub(crate) use services::{Address, Services};
 
 use bytes::Bytes;
 use connections::{Connections, Failed};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use target::Target;
 use tokio::time::{sleep, timeout};
 use tree::Value;
 
-/// The time for a call, all attempts included (`setGlobalDefaults`).
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// The time for a call that has no other limit, all attempts included (`setGlobalDefaults`).
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
 const RETRIES: usize = 10;
 
@@ -34,24 +38,26 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client of the webhook that a `clientConfig` describes.
+    /// A client of the webhook that a `clientConfig` describes, which may be behind one of the services.
     ///
     /// # Errors
     /// If it names neither a URL nor a service, or its certificates cannot be read.
-    pub(crate) fn new(config: &Value) -> Result<Client, String> {
+    pub(crate) fn new(config: &Value, services: &Arc<dyn Services>) -> Result<Client, String> {
         let target = Target::of(config)?;
-        let connections = Connections::new(&target, config["caBundle"].as_str().unwrap_or_default())?;
+        let connections = Connections::new(&target, config["caBundle"].as_str().unwrap_or_default(), services)?;
         Ok(Client { target, connections })
     }
 
-    /// Posts a JSON document and returns the one in the response.
+    /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.
     ///
     /// # Errors
-    /// Go's text, if the webhook cannot be reached, takes longer than 30 seconds, or answers with a failure.
-    pub(crate) async fn post(&self, document: Bytes) -> Result<Bytes, String> {
-        let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", self.target.url());
+    /// Go's text, if the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
+    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, String> {
+        let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
+        let call = Call { target: &self.target, seconds, document: &document };
+        let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", call.url());
         // Boxed, as the futures of all writes have one in them, and connecting takes much room.
-        match timeout(TIMEOUT, Box::pin(self.attempts(&document))).await {
+        match timeout(limit, Box::pin(self.attempts(call))).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(failed(&"context deadline exceeded")),
@@ -59,10 +65,10 @@ impl Client {
     }
 
     /// The answer, and its text as a document or an error.
-    async fn attempts(&self, document: &Bytes) -> Result<Result<Bytes, String>, Failed> {
+    async fn attempts(&self, call: Call<'_>) -> Result<Result<Bytes, String>, Failed> {
         let mut left = RETRIES;
         loop {
-            let answer = self.connections.post(&self.target, document).await?;
+            let answer = self.connections.post(call).await?;
             match answer.retry_after() {
                 Some(seconds) if left > 0 => sleep(Duration::from_secs(seconds)).await,
                 _ => return Ok(answer.document()),
@@ -72,8 +78,27 @@ impl Client {
     }
 }
 
+/// A call of a webhook.
+#[derive(Clone, Copy)]
+struct Call<'c> {
+    target: &'c Target,
+    /// The time for it.
+    seconds: u64,
+    document: &'c Bytes,
+}
+
+impl Call<'_> {
+    fn path(self) -> String {
+        format!("{}?timeout={}s", self.target.path, self.seconds)
+    }
+
+    fn url(self) -> String {
+        format!("https://{}{}", self.target.authority, self.path())
+    }
+}
+
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("url", &self.target.url()).finish_non_exhaustive()
+        f.debug_struct("Client").field("target", &self.target).finish_non_exhaustive()
     }
 }

@@ -4,9 +4,6 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use std::net::IpAddr;
 use tree::Value;
 
-/// The path of a call says how long it may take.
-const QUERY: &str = "timeout=30s";
-
 /// The characters that Go's `URL.EscapedPath` escapes.
 const PATH: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -33,10 +30,9 @@ pub(super) struct Target {
     /// The host to connect to, and whose name the certificate must have.
     pub(super) host: String,
     pub(super) port: u16,
-    /// The path and the query.
     pub(super) path: String,
-    /// The name of the service, if it is one.
-    pub(super) service: Option<String>,
+    /// The namespace and the name of the service, if it is one.
+    pub(super) service: Option<(String, String)>,
 }
 
 impl Target {
@@ -48,7 +44,13 @@ impl Target {
             let port = service["port"].as_u64().and_then(|port| u16::try_from(port).ok()).unwrap_or(443);
             let host = format!("{name}.{namespace}.svc");
             let path = path(&text(&service["path"]));
-            return Ok(Target { authority: format!("{host}:{port}"), host, port, path, service: Some(name) });
+            return Ok(Target {
+                authority: format!("{host}:{port}"),
+                host,
+                port,
+                path,
+                service: Some((namespace, name)),
+            });
         }
         let url = text(&config["url"]);
         let rest = url.strip_prefix("https://").ok_or("webhook configuration must have either service or URL")?;
@@ -60,11 +62,6 @@ impl Target {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = if port.is_empty() { 443 } else { port.parse().map_err(|_| format!("invalid port {port:?}"))? };
         Ok(Target { authority: authority.into(), host, port, path: path(own_path), service: None })
-    }
-
-    /// The URL that is called.
-    pub(super) fn url(&self) -> String {
-        format!("https://{}{}", self.authority, self.path)
     }
 
     /// Whether it is on this machine, so that HTTP/2 is spoken. With others it is not, for the sake of load balancers (`isLocalHost`).
@@ -87,7 +84,7 @@ fn path(written: &str) -> String {
         }
     }
     let path = steps.join("/");
-    format!("/{}?{QUERY}", utf8_percent_encode(&path, PATH))
+    format!("/{}", utf8_percent_encode(&path, PATH))
 }
 
 #[cfg(test)]
@@ -98,28 +95,30 @@ mod tests {
     #[test]
     fn urls_and_services() {
         let table = [
-            (
-                json!({"url": "https://one.example.com/a"}),
-                "one.example.com",
-                443,
-                "https://one.example.com/a?timeout=30s",
-                false,
-            ),
-            (json!({"url": "https://127.0.0.1:84"}), "127.0.0.1", 84, "https://127.0.0.1:84/?timeout=30s", true),
-            (json!({"url": "https://[::1]:84/a//b/../%20"}), "::1", 84, "https://[::1]:84/a/%20?timeout=30s", true),
-            (json!({"url": "https://[::1]"}), "::1", 443, "https://[::1]/?timeout=30s", true),
-            (json!({"url": "https://LocalHost/"}), "LocalHost", 443, "https://LocalHost/?timeout=30s", true),
+            (json!({"url": "https://one.example.com/a"}), "one.example.com", 443, "https://one.example.com/a", false),
+            (json!({"url": "https://127.0.0.1:84"}), "127.0.0.1", 84, "https://127.0.0.1:84/", true),
+            (json!({"url": "https://[::1]:84/a//b/../%20"}), "::1", 84, "https://[::1]:84/a/%20", true),
+            (json!({"url": "https://[::1]"}), "::1", 443, "https://[::1]/", true),
+            (json!({"url": "https://LocalHost/"}), "LocalHost", 443, "https://LocalHost/", true),
             (
                 json!({"service": {"name": "n", "namespace": "s", "port": 8443, "path": "/p"}}),
                 "n.s.svc",
                 8443,
-                "https://n.s.svc:8443/p?timeout=30s",
+                "https://n.s.svc:8443/p",
                 false,
             ),
         ];
         for (config, host, port, url, local) in table {
             let target = Target::of(&config).unwrap();
-            assert_eq!((&*target.host, target.port, &*target.url(), target.is_local()), (host, port, url, local));
+            assert_eq!(
+                (
+                    &*target.host,
+                    target.port,
+                    &*format!("https://{}{}", target.authority, target.path),
+                    target.is_local()
+                ),
+                (host, port, url, local)
+            );
         }
         assert!(Target::of(&json!({})).is_err());
     }

@@ -36,7 +36,7 @@ const deadline = time.Minute
 // The administrator's token; the user is the one that upstream's tests are.
 const (
 	token = "upstream-tests"
-	users = token + `,system:apiserver,,"system:masters"` + "\n"
+	users = token + `,system:apiserver,0,"system:masters"` + "\n"
 )
 
 // TearDownFunc ends a server.

@@ -5,6 +5,7 @@
 use super::Run;
 use crate::ast::Id;
 use crate::cost::actual;
+use crate::library::Opaque;
 use crate::plan::{Attr, Base, Qualifier, QualifierKind, usable};
 use crate::value::{EvalError, List, Outcome, Value, fail, no_such_overload, position};
 
@@ -133,6 +134,10 @@ fn part(value: &Value, key: &Value, may_miss: bool) -> Outcome<Option<Value>> {
         Value::List(list) => match is_within(list, key)? {
             true => list.get(key).map(Some),
             false => missing("index out of bounds"),
+        },
+        Value::Opaque(Opaque::Patch(patch)) => match patch.field(key) {
+            Some(found) => Ok(Some(found)),
+            None => missing("no such key"),
         },
         _ => missing("no such key"),
     }

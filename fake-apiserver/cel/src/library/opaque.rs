@@ -3,6 +3,7 @@
 use super::authorizer::{Check, Decision, Group, Subject};
 use super::ip::Cidr;
 use super::named_format::NamedFormat;
+use super::patch::Patch;
 use super::quantity::Quantity;
 use super::semver::Version;
 use super::url::Url;
@@ -39,6 +40,8 @@ pub enum Opaque {
     ResourceCheck(Arc<Check>),
     /// A decision of an authorizer.
     Decision(Arc<Decision>),
+    /// A patch, or a part of one.
+    Patch(Arc<Patch>),
     /// Data without a schema.
     Preserved(Arc<tree::Value>),
 }
@@ -58,6 +61,7 @@ impl Opaque {
             Self::GroupCheck(_) => Type::object("kubernetes.authorization.GroupCheck"),
             Self::ResourceCheck(_) => Type::object("kubernetes.authorization.ResourceCheck"),
             Self::Decision(_) => Type::object("kubernetes.authorization.Decision"),
+            Self::Patch(patch) => Type::object(patch.type_name()),
             Self::Preserved(_) => opaque("unknown"),
         }
     }
@@ -76,6 +80,7 @@ impl Opaque {
             Self::GroupCheck(_) => "library.groupCheckVal",
             Self::ResourceCheck(_) => "library.resourceCheckVal",
             Self::Decision(_) => "library.decisionVal",
+            Self::Patch(patch) => patch.go_type(),
             Self::Preserved(_) => "*common.unknownPreserved",
         }
     }
@@ -106,6 +111,8 @@ impl Opaque {
             (Self::Url(a), Value::Opaque(Self::Url(b))) => Ok(a.to_string() == b.to_string()),
             (Self::Semver(a), Value::Opaque(Self::Semver(b))) => Ok(a.order(b).is_eq()),
             (Self::Format(a), Value::Opaque(Self::Format(b))) => Ok(a.name == b.name),
+            (Self::Patch(a), Value::Opaque(Self::Patch(b))) => a.equals(b),
+            (Self::Patch(_), _) => Ok(false),
             (Self::Preserved(a), Value::Opaque(Self::Preserved(b))) => Ok(a == b),
             (Self::Preserved(a), Value::String(b)) => Ok(a.as_str() == Some(b)),
             (Self::Preserved(a), Value::Bool(b)) => Ok(a.as_bool() == Some(*b)),

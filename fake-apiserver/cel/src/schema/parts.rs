@@ -27,8 +27,19 @@ impl Parts {
         parts
     }
 
+    /// The parts of a field, by its name in the expressions; `None` if it is not read.
+    #[must_use]
+    pub fn of(&self, field: &str) -> Option<&Parts> {
+        static WHOLE: Parts = Parts::Whole;
+        match self {
+            Self::Whole => Some(&WHOLE),
+            Self::Fields(fields) => fields.get(field),
+        }
+    }
+
     /// Whether nothing is read but that the value is there.
-    pub(crate) fn is_nothing(&self) -> bool {
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
         matches!(self, Self::Fields(fields) if fields.is_empty())
     }
 

@@ -112,6 +112,12 @@ impl List {
 
 impl Map {
     fn equals(&self, other: &Map) -> Outcome<bool> {
+        if let Self::Computed(object) = self {
+            return match other {
+                Self::Computed(other) => Ok(Arc::ptr_eq(object, other)),
+                _ => no_such_overload(),
+            };
+        }
         if self.len() != other.len() {
             return Ok(false);
         }

@@ -5,6 +5,7 @@
 use super::{Outcome, Value, fail, no_such_overload, number};
 use crate::schema::unescape;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 /// A map or an object.
@@ -14,6 +15,20 @@ pub enum Map {
     Plain(Arc<Entries>),
     /// Data with a schema.
     Object(Arc<Object>),
+    /// An object whose fields are computed when they are read.
+    Computed(Arc<dyn Computed>),
+}
+
+/// An object whose fields are computed when an expression reads them.
+pub trait Computed: fmt::Debug + Send + Sync {
+    /// The name of its type.
+    fn type_name(&self) -> &str;
+
+    /// The names of its fields.
+    fn names(&self) -> Vec<&str>;
+
+    /// The value of a field, which is computed once; `None` if there is no such field.
+    fn field(&self, name: &str) -> Option<Outcome>;
 }
 
 /// The entries of a map, in the order of insertion.
@@ -110,6 +125,7 @@ impl Map {
         match self {
             Self::Plain(_) => "*types.baseMap",
             Self::Object(_) => "*common.unstructuredMap",
+            Self::Computed(_) => "*lazy.MapValue",
         }
     }
 
@@ -117,6 +133,7 @@ impl Map {
         match self {
             Self::Plain(entries) => entries.entries.len(),
             Self::Object(object) => object.fields.len(),
+            Self::Computed(object) => object.names().len(),
         }
     }
 
@@ -129,6 +146,10 @@ impl Map {
                 let Some(found) = object.find(name) else { return Ok(None) };
                 found.clone().looked_at().map(Some)
             }
+            Self::Computed(object) => {
+                let Value::String(name) = key else { return no_such_overload() };
+                unescape(name).and_then(|name| object.field(&name)).transpose()
+            }
         }
     }
 
@@ -137,6 +158,7 @@ impl Map {
         match self {
             Self::Plain(entries) => entries.find(&Value::from(name)).cloned(),
             Self::Object(object) => object.known(name).map(|(value, _)| value.clone()),
+            Self::Computed(object) => object.field(name).map(shown),
         }
     }
 
@@ -160,6 +182,10 @@ impl Map {
                     Some((escaped.map_or_else(|| Value::String(name.clone()), Value::from), value.clone()))
                 })
                 .collect(),
+            Self::Computed(object) => {
+                let names = object.names().into_iter();
+                names.filter_map(|name| Some((Value::from(name), shown(object.field(name)?)))).collect()
+            }
         }
     }
 
@@ -173,7 +199,7 @@ impl Map {
         }
         let mut entries = match self {
             Self::Plain(entries) => Arc::try_unwrap(entries).unwrap_or_else(|shared| (*shared).clone()),
-            Self::Object(_) => {
+            Self::Object(_) | Self::Computed(_) => {
                 let mut all = Entries::default();
                 self.entries().into_iter().for_each(|(key, value)| all.insert(key, value));
                 all
@@ -182,6 +208,11 @@ impl Map {
         entries.insert(key, value);
         Ok(Self::Plain(Arc::new(entries)))
     }
+}
+
+/// A computed value as part of another one: an error is one on access.
+fn shown(value: Outcome) -> Value {
+    value.unwrap_or_else(|error| Value::Fault(error.to_string().into()))
 }
 
 impl Object {

@@ -9,6 +9,7 @@ mod cause;
 mod errors;
 mod field;
 mod path;
+mod refusal;
 mod storage;
 
 pub use aggregate::aggregate;
@@ -19,6 +20,7 @@ pub use path::Path;
 
 use crate::schema::quote;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The outcome of an API operation.
@@ -40,7 +42,7 @@ pub struct Status {
     pub message: String,
     /// The reason, which clients match on; empty where the real server's error has no type.
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     /// The details: the object, and the causes.
     pub details: Option<Details>,
@@ -50,6 +52,8 @@ pub struct Status {
 
 #[derive(Debug, Clone, Default, Serialize)]
 struct StatusMetadata {
+    #[serde(rename = "resourceVersion", skip_serializing_if = "Option::is_none")]
+    resource_version: Option<String>,
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     continue_token: Option<String>,
 }
@@ -114,7 +118,7 @@ impl ApiError {
             metadata: StatusMetadata::default(),
             status: "Failure",
             message: message.into(),
-            reason,
+            reason: Cow::Borrowed(reason),
             details: None,
             code,
         }))
@@ -367,8 +371,8 @@ impl ApiError {
     }
 
     /// The reason, or "".
-    pub fn reason(&self) -> &'static str {
-        self.0.reason
+    pub fn reason(&self) -> &str {
+        &self.0.reason
     }
 
     /// Seconds for the `Retry-After` header, if any.

@@ -78,6 +78,11 @@ impl Constraints {
         Ok((self.selects_object(write, object) && self.selects_namespace(write, object)?).then_some(matched))
     }
 
+    /// Whether the rules are about a write, whatever its object is.
+    pub(crate) fn concerns(&self, write: &Attributes<'_>) -> bool {
+        self.by_rules(write).is_some()
+    }
+
     fn by_rules<'a>(&self, write: &Attributes<'a>) -> Option<Matched<'a>> {
         if self.first(&self.excluded, write).is_some() {
             return None;

@@ -176,10 +176,11 @@ impl Immediate for EventRateLimit {
         if !is_counted || write.options.dry_run() {
             return Ok(());
         }
+        let now = write.clock.now();
         let refusals = self.0.iter().filter_map(|limit| {
             let key = limit.kind.key(write, event);
             let why = || format!("limit reached on type {} for key {key}", limit.kind.name());
-            (!limit.accepts(&key, write.now)).then(why)
+            (!limit.accepts(&key, now)).then(why)
         });
         let refusals: Vec<String> = refusals.collect();
         match refusals.is_empty() {

@@ -4,7 +4,6 @@
 
 mod always_deny;
 mod always_pull_images;
-mod amounts;
 mod certificates;
 mod default_class;
 mod default_toleration_seconds;
@@ -33,6 +32,7 @@ mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 mod tolerations;
+mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
@@ -40,7 +40,9 @@ pub(crate) use service_account::Tokens;
 use super::chain::Chain;
 use super::configuration::{Configuration, Strictness, decode};
 use super::plugin::Plugin;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
+use crate::webhook::Services;
 use always_deny::AlwaysDeny;
 use always_pull_images::AlwaysPullImages;
 use certificates::{SignerPermission, SubjectRestriction};
@@ -68,9 +70,12 @@ use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
 use tree::Value;
+use webhooks::mutating::{self, MutatingWebhooks};
+use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -122,9 +127,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
     ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     ("MutatingAdmissionPolicy", Missing),
-    ("MutatingAdmissionWebhook", Missing),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
     ("ValidatingAdmissionPolicy", Missing),
-    ("ValidatingAdmissionWebhook", Missing),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
     ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
@@ -171,6 +176,16 @@ pub(crate) struct Config {
     pub(crate) configuration: Configuration,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
+}
+
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
 }
 
 impl Config {

@@ -37,7 +37,7 @@ async fn provide(write: &Attributes<'_>, object: &Value) -> ApiResult<()> {
     if !errors.is_empty() {
         return Err(write.forbidden(object, ApiError::invalid(resource.qualified_kind(), write.namespace, &errors)));
     }
-    let draft = server::created(resource, namespace, write.store, write.ids, write.now)?;
+    let draft = server::created(resource, namespace, write.store, write.ids, write.clock.now())?;
     // It may have been created meanwhile.
     write.commits.create(draft, None).await.ok();
     Ok(())

@@ -2,11 +2,10 @@
 //!
 //! Follows `plugin/pkg/admission/podresize/admission.go` (v1.37.1).
 
-use super::amounts::{Amounts, of_containers};
 use super::node_declared_features::changed_on_node;
 use crate::admission::{Attributes, Immediate};
 use crate::error::ApiResult;
-use crate::registry::{Quantity, ids, in_units};
+use crate::registry::{Amounts, Quantity, ids, in_units, of_containers};
 use crate::schema::quote;
 use tree::Value;
 

@@ -21,6 +21,7 @@ use crate::store::Key;
 use crate::view::View;
 use bytes::Bytes;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +85,7 @@ pub(crate) struct Request<'r> {
     /// The texts of the response's `Warning` headers.
     pub(crate) warnings: Vec<String>,
     /// The annotations of the audit event.
-    pub(crate) annotations: Vec<(&'static str, String)>,
+    pub(crate) annotations: Vec<(Cow<'static, str>, String)>,
     /// The token that is cancelled when the replica stops; the request must not wait any longer then.
     pub(crate) shutdown: &'r CancellationToken,
 }

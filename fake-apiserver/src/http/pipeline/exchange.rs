@@ -46,7 +46,7 @@ pub(super) struct Trace {
     pub(super) authentication_error: Option<String>,
     /// Warnings that are sent also with a refusal.
     pub(super) warnings: Vec<String>,
-    pub(super) annotations: Vec<(&'static str, String)>,
+    pub(super) annotations: Vec<(Cow<'static, str>, String)>,
     pub(super) body: Bytes,
     /// The series in which the request is counted.
     pub(super) counted: Option<Arc<Series>>,

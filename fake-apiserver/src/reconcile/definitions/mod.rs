@@ -145,7 +145,8 @@ impl Definitions {
         if before.is_some_and(|served| served.made_of == made_of) {
             return;
         }
-        let description = match description::of(definition, entry.line(), &OwnedType::custom_resource()) {
+        let ty = OwnedType::custom_resource();
+        let description = match description::of(definition, entry.line(), &ty, &cluster.services) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };

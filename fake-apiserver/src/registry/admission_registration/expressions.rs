@@ -2,11 +2,8 @@
 //!
 //! Follows `pkg/admission/plugin/cel/compile.go` and `composition.go` of `k8s.io/apiserver` (v0.37.1).
 
-use crate::deadline::Deadline;
-use crate::error::{Errors, FieldError};
 use crate::registry::cel::ENVIRONMENT;
-use crate::registry::cursor::At;
-use kubernetes_cel::{Declarations, Stage, Type};
+use kubernetes_cel::{Declarations, Expression, Program, Stage, Type};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -74,42 +71,48 @@ static COMMON: LazyLock<Declarations> = LazyLock::new(|| {
 
 /// The variables that some expressions can name besides those of all.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// `params`.
-    pub(super) params: bool,
+    pub(crate) params: bool,
     /// `authorizer` and `authorizer.requestResource`.
-    pub(super) authorizer: bool,
+    pub(crate) authorizer: bool,
     /// The types of patches.
-    pub(super) patches: bool,
+    pub(crate) patches: bool,
 }
 
 /// A compiler of the expressions of one object.
-pub(super) struct Compiler<'c> {
-    deadline: &'c Deadline,
-    /// The types of the variables that the object itself defines; `None` if it defines none.
+#[derive(Default)]
+pub(crate) struct Compiler {
+    /// The types of the variables that the object itself defines; `None` if expressions cannot name any.
     variables: Option<BTreeMap<String, Type>>,
 }
 
-impl<'c> Compiler<'c> {
-    /// A compiler of expressions that cannot name variables of the object.
-    pub(super) fn new(deadline: &'c Deadline) -> Self {
-        Compiler { deadline, variables: None }
-    }
+/// A compiled expression.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) expression: Expression,
+    pub(crate) program: Program,
+}
 
-    /// A compiler of expressions that can.
-    pub(super) fn composing(deadline: &'c Deadline) -> Self {
-        Compiler { deadline, variables: Some(BTreeMap::new()) }
-    }
+/// The error of an expression that does not compile, as a message.
+#[derive(Debug, Clone)]
+pub(crate) enum CompileError {
+    /// The expression is wrong.
+    Invalid(String),
+    /// A constant part of it has no value.
+    Internal(String),
+}
 
-    /// The time until which it may compute.
-    pub(super) fn deadline(&self) -> &'c Deadline {
-        self.deadline
+impl Compiler {
+    /// A compiler of expressions that can name variables of the object.
+    pub(crate) fn composing() -> Self {
+        Compiler { variables: Some(BTreeMap::new()) }
     }
 
     /// Adds a variable of that type, which later expressions can name. Types with fields are not known to them.
-    pub(super) fn add_variable(&mut self, name: &str, t: Option<Type>) {
+    pub(crate) fn add_variable(&mut self, name: &str, t: Option<&Type>) {
         if let Some(variables) = &mut self.variables {
-            variables.insert(name.to_owned(), t.as_ref().map_or(Type::Dyn, composed));
+            variables.insert(name.to_owned(), t.map_or(Type::Dyn, composed));
         }
     }
 
@@ -117,9 +120,8 @@ impl<'c> Compiler<'c> {
         let mut declarations = COMMON.clone();
         if let Some(variables) = &self.variables {
             let fields = variables.iter().map(|(name, t)| (name.as_str(), t.clone()));
-            declarations = declarations
-                .object("kubernetes.variables", fields)
-                .variable("variables", Type::object("kubernetes.variables"));
+            declarations =
+                declarations.object(VARIABLES_TYPE, fields).variable("variables", Type::object(VARIABLES_TYPE));
         }
         if names.params {
             declarations = declarations.variable("params", Type::Dyn);
@@ -135,51 +137,46 @@ impl<'c> Compiler<'c> {
         declarations
     }
 
-    /// Checks an expression, and returns the type of its value.
-    pub(super) fn check(&self, at: &At<'_, '_>, given: Given<'_>, errors: &mut Errors) -> Option<Type> {
-        if self.deadline.check().is_err() {
-            return None;
-        }
-        let stage = if given.is_stored { Stage::Stored } else { Stage::New };
-        let compiled = match ENVIRONMENT.compile(given.text, &self.declarations(given.names), stage) {
-            Ok(compiled) => compiled,
-            Err(error) => {
-                at.invalid_value(given.shown, format!("compilation failed: {error}"), errors);
-                return None;
-            }
-        };
-        let found = compiled.result_type();
-        if !given.expected.is_empty() && !given.expected.contains(found) {
-            let expected: Vec<String> = given.expected.iter().map(Type::full_name).collect();
+    /// Compiles an expression whose value has to be of one of the `expected` types, or of any if there are none. A stored one may call all
+    /// functions.
+    ///
+    /// # Errors
+    /// If its syntax or its types are invalid, or a constant part has no value.
+    pub(crate) fn compile(
+        &self,
+        text: &str,
+        names: Names,
+        expected: &[Type],
+        stage: Stage,
+    ) -> Result<Code, CompileError> {
+        let compiled = ENVIRONMENT.compile(text, &self.declarations(names), stage);
+        let expression = compiled.map_err(|error| CompileError::Invalid(format!("compilation failed: {error}")))?;
+        let found = expression.result_type();
+        if !expected.is_empty() && !expected.contains(found) {
+            let expected: Vec<String> = expected.iter().map(Type::full_name).collect();
             let expected = match expected.as_slice() {
                 [one] => one.clone(),
                 many => format!("one of [{}]", many.join(" ")),
             };
-            at.invalid_value(given.shown, format!("must evaluate to {expected} but got {}", found.full_name()), errors);
-            return None;
+            return Err(CompileError::Invalid(format!("must evaluate to {expected} but got {}", found.full_name())));
         }
-        if let Err(error) = compiled.program() {
-            let detail = format!("program instantiation failed: {error}");
-            errors.push(FieldError::internal(at.path(), detail));
-            return None;
+        match expression.program() {
+            Ok(program) => Ok(Code { expression, program }),
+            Err(error) => Err(CompileError::Internal(format!("program instantiation failed: {error}"))),
         }
-        Some(found.clone())
     }
 }
 
-/// An expression, and its circumstances.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Given<'g> {
-    /// The text that is compiled.
-    pub(super) text: &'g str,
-    /// The text that findings show.
-    pub(super) shown: &'g str,
-    pub(super) names: Names,
-    /// The types that its value may have; any if there are none.
-    pub(super) expected: &'g [Type],
-    /// Whether the object had it before: then it may call all functions.
-    pub(super) is_stored: bool,
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CompileError::Invalid(message) | CompileError::Internal(message) => f.write_str(message),
+        }
+    }
 }
+
+/// The name of the type of `variables`.
+pub(crate) const VARIABLES_TYPE: &str = "kubernetes.variables";
 
 /// The type that expressions know a variable by (`convertCelTypeToDeclType`).
 fn composed(t: &Type) -> Type {

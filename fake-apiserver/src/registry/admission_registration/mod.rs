@@ -4,8 +4,9 @@
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
 mod bindings;
+mod checks;
 mod columns;
-mod expressions;
+pub(crate) mod expressions;
 mod policies;
 mod rules;
 mod webhooks;

@@ -3,7 +3,8 @@
 //! Follows `pkg/apis/admissionregistration/validation/validation.go`, and the types of expressions in
 //! `pkg/admission/plugin/policy/{validating,mutating}` of `k8s.io/apiserver` (v1.37.1).
 
-use super::expressions::{Compiler, Given, Names};
+use super::checks::{Checks, Given};
+use super::expressions::Names;
 use super::rules::{
     FAILURE_POLICIES, match_conditions, match_resources, mutating_operations, set_and_supported, supported_if_set,
 };
@@ -28,7 +29,7 @@ const PATCH_TYPES: &[&str] = &["ApplyConfiguration", "JSONPatch"];
 struct Policy<'p, 'v> {
     spec: At<'p, 'v>,
     old: Option<At<'p, 'v>>,
-    compiler: Compiler<'p>,
+    checks: Checks<'p>,
     params: bool,
 }
 
@@ -37,11 +38,11 @@ pub(super) fn validating(context: &Context<'_>, new: &Value, old: Option<&Value>
     let at = |object| At::object(object, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy");
     let object = at(new);
     let spec = object.field("spec");
-    let compiler = match spec.field("variables").is_empty() {
-        true => Compiler::new(context.deadline),
-        false => Compiler::composing(context.deadline),
+    let checks = match spec.field("variables").is_empty() {
+        true => Checks::new(context.deadline),
+        false => Checks::composing(context.deadline),
     };
-    let mut policy = Policy::new(spec, old.map(at), compiler);
+    let mut policy = Policy::new(spec, old.map(at), checks);
     policy.common(false, errors);
     let (validations, annotations) = (spec.field("validations"), spec.field("auditAnnotations"));
     if validations.is_empty() && annotations.is_empty() {
@@ -61,7 +62,7 @@ pub(super) fn mutating(context: &Context<'_>, new: &Value, old: Option<&Value>, 
     let at = |object| At::object(object, "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy");
     let object = at(new);
     let spec = object.field("spec");
-    let mut policy = Policy::new(spec, old.map(at), Compiler::composing(context.deadline));
+    let mut policy = Policy::new(spec, old.map(at), Checks::composing(context.deadline));
     policy.common(true, errors);
     let mutations = spec.field("mutations");
     if mutations.is_empty() {
@@ -75,8 +76,8 @@ pub(super) fn mutating(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 }
 
 impl<'p, 'v> Policy<'p, 'v> {
-    fn new(spec: At<'p, 'v>, old: Option<At<'p, 'v>>, compiler: Compiler<'p>) -> Self {
-        Policy { spec, old, compiler, params: spec.field("paramKind").is_set() }
+    fn new(spec: At<'p, 'v>, old: Option<At<'p, 'v>>, checks: Checks<'p>) -> Self {
+        Policy { spec, old, checks, params: spec.field("paramKind").is_set() }
     }
 
     /// The expressions that a list had before, in a field of its items.
@@ -112,7 +113,7 @@ impl<'p, 'v> Policy<'p, 'v> {
         let conditions = spec.field("matchConditions");
         if !self.are_conditions_unchanged() {
             let stored = self.stored("/spec/matchConditions", "/expression");
-            match_conditions(conditions, &Compiler::new(self.compiler.deadline()), self.params, &stored, errors);
+            match_conditions(conditions, &Checks::new(self.checks.deadline()), self.params, &stored, errors);
         }
         for variable in spec.field("variables").items() {
             self.variable(variable, errors);
@@ -141,8 +142,7 @@ impl<'p, 'v> Policy<'p, 'v> {
         let is_stored = self.stored("/spec/validations", "/expression").contains(expression.text());
         let shown = expression.text();
         let given = Given { text: shown, shown, names: self.names(false), expected: &[], is_stored };
-        let found = self.compiler.check(&expression, given, errors);
-        self.compiler.add_variable(name.text(), found);
+        self.checks.variable(name.text(), &expression, given, errors);
     }
 
     /// `validateValidation`.
@@ -154,7 +154,7 @@ impl<'p, 'v> Policy<'p, 'v> {
                 let is_stored = self.stored("/spec/validations", "/expression").contains(text);
                 let names = self.names(false);
                 let given = Given { text, shown: text, names, expected: &[Type::Bool], is_stored };
-                self.compiler.check(&expression, given, errors);
+                self.checks.check(&expression, given, errors);
             }
         }
         let by_expression = validation.field("messageExpression");
@@ -165,7 +165,7 @@ impl<'p, 'v> Policy<'p, 'v> {
                 let is_stored = self.stored("/spec/validations", "/messageExpression").contains(text);
                 let names = Names { params: self.params, ..Names::default() };
                 let given = Given { text, shown: text, names, expected: &[Type::String], is_stored };
-                self.compiler.check(&by_expression, given, errors);
+                self.checks.check(&by_expression, given, errors);
             }
         }
         let message = validation.field("message");
@@ -211,7 +211,7 @@ impl<'p, 'v> Policy<'p, 'v> {
                 let is_stored = self.stored("/spec/auditAnnotations", "/valueExpression").contains(shown);
                 let expected = &[Type::String, Type::Null];
                 let given = Given { text, shown, names: self.names(false), expected, is_stored };
-                self.compiler.check(&expression, given, errors);
+                self.checks.check(&expression, given, errors);
             }
         }
     }
@@ -246,7 +246,7 @@ impl<'p, 'v> Policy<'p, 'v> {
                 let stored = self.stored("/spec/mutations", "/applyConfiguration/expression");
                 let is_stored = stored.contains(expression.text());
                 let given = Given { text, shown: text, names: self.names(true), expected: &[expected], is_stored };
-                self.compiler.check(&expression, given, errors);
+                self.checks.check(&expression, given, errors);
             }
         }
     }

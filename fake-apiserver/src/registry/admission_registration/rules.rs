@@ -3,7 +3,8 @@
 //!
 //! Follows `pkg/apis/admissionregistration/validation/validation.go` (v1.37.1).
 
-use super::expressions::{Compiler, Given, Names};
+use super::checks::{Checks, Given};
+use super::expressions::Names;
 use crate::error::{Errors, FieldError};
 use crate::object::name;
 use crate::object::selector::validate_structured;
@@ -137,7 +138,7 @@ pub(super) fn mutating_operations(constraints: At<'_, '_>, errors: &mut Errors) 
 /// `validateMatchConditions`; `stored` are the expressions that the object had before.
 pub(super) fn match_conditions(
     conditions: At<'_, '_>,
-    compiler: &Compiler<'_>,
+    checks: &Checks<'_>,
     params: bool,
     stored: &HashSet<&str>,
     errors: &mut Errors,
@@ -154,7 +155,7 @@ pub(super) fn match_conditions(
                 let names = Names { params, authorizer: true, ..Names::default() };
                 let is_stored = stored.contains(text);
                 let given = Given { text, shown: text, names, expected: &[Type::Bool], is_stored };
-                compiler.check(&expression, given, errors);
+                checks.check(&expression, given, errors);
             }
         }
         name.required_by(name::label_key, errors);

@@ -3,7 +3,7 @@
 //! Follows `pkg/apis/admissionregistration/validation/{validation,warnings}.go` and
 //! `pkg/kubeapiserver/admission/exclusion/resources.go` (v1.37.1).
 
-use super::expressions::Compiler;
+use super::checks::Checks;
 use super::rules::{FAILURE_POLICIES, MATCH_POLICIES, match_conditions, rule_with_operations, supported_if_set};
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -71,7 +71,7 @@ impl<'v> Strictness<'v> {
 /// `validateValidatingWebhookConfiguration` and `validateMutatingWebhookConfiguration`, without the metadata.
 pub(super) fn configuration(context: &Context<'_>, kind: &str, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let strictness = Strictness::of(new, old);
-    let compiler = Compiler::new(context.deadline);
+    let checks = Checks::new(context.deadline);
     let mut names = HashSet::new();
     for webhook in At::object(new, "admissionregistration.k8s.io/v1", kind).field("webhooks").items() {
         let name = webhook.field("name");
@@ -81,7 +81,7 @@ pub(super) fn configuration(context: &Context<'_>, kind: &str, new: &Value, old:
         }
         client(webhook, errors);
         if strictness.conditions {
-            match_conditions(webhook.field("matchConditions"), &compiler, false, &strictness.stored, errors);
+            match_conditions(webhook.field("matchConditions"), &checks, false, &strictness.stored, errors);
         }
         admission_review_versions(webhook.field("admissionReviewVersions"), strictness.known_review, errors);
         if strictness.unique_names && !name.is_empty() && !names.insert(name.text()) {

@@ -8,6 +8,7 @@ mod defaults;
 mod ephemeral;
 mod gated;
 mod mirror;
+mod pod_level_resources;
 mod quality_of_service;
 pub(crate) mod references;
 mod resize;
@@ -86,6 +87,7 @@ pub(super) const RULES: Rules = Rules {
 };
 
 fn prepare_create(context: &Context<'_>, pod: &mut Value) {
+    pod_level_resources::default(pod);
     let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service(pod) });
     if !items(pod, "/spec/schedulingGates").is_empty() {
         status["conditions"] = json!([{

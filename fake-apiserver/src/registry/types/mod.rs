@@ -4,6 +4,7 @@
 
 mod access_modes;
 mod affinity;
+mod amounts;
 mod condition;
 mod container;
 mod container_port;
@@ -47,6 +48,7 @@ mod webhook_client;
 
 pub(super) use super::defaults::visit;
 pub(super) use affinity::node_selector;
+pub(crate) use amounts::{Amounts, of_containers};
 pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};

@@ -9,7 +9,7 @@ use crate::store::Store;
 use std::sync::Arc;
 
 /// The authorizer for `modes`, and RBAC alone if it is one of them.
-pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Box<dyn Authorizer>, Option<Arc<Rbac>>) {
+pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Arc<dyn Authorizer>, Option<Arc<Rbac>>) {
     let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
     let decider = |mode: &AuthorizationMode| -> Option<Box<dyn Authorizer>> {
         Some(match mode {
@@ -20,5 +20,5 @@ pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Box<dyn
         })
     };
     let chain = modes.iter().filter_map(|mode| decider(mode).map(|decider| (*mode, decider))).collect();
-    (Box::new(Union::new(chain)), rbac)
+    (Arc::new(Union::new(chain)), rbac)
 }

@@ -33,9 +33,11 @@ use crate::http::{Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
+use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
 use crate::threads;
 use crate::turns::Turns;
+use crate::webhook::Services;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
@@ -86,6 +88,7 @@ pub struct Builder {
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     pools: Pools,
+    services: Given,
     runtime_config: Vec<(String, String)>,
     #[cfg(feature = "controllers")]
     controllers: Settings,
@@ -132,6 +135,7 @@ impl Default for Builder {
             namespace_controller: true,
             cluster_role_aggregation: true,
             pools: Pools::default(),
+            services: Given::default(),
             runtime_config: Vec::new(),
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
@@ -345,16 +349,21 @@ impl Builder {
                 .map(|all| all.pool().clone())
                 .unwrap_or_default(),
         };
-        let admission = admission_chain::chain(&self.admission, &store)?;
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
+        let own =
+            bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| services::own_address(*address));
+        let services: Arc<dyn Services> =
+            Arc::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
+        self.admission.services = Some(services.clone());
         let shared = reconcile::Shared {
             options,
             store: store.clone(),
             ids: ids.clone(),
             catalogs: catalogs.clone(),
             allocations: allocations.clone(),
+            services: services.clone(),
             clock: self.clock.clone(),
         };
         let cluster = Arc::new(Cluster {
@@ -362,7 +371,7 @@ impl Builder {
             rbac,
             reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
-            admission,
+            admission: admission_chain::chain(&self.admission, &store)?,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,

@@ -1,6 +1,8 @@
 //! The steps about services.
 
 use super::Builder;
+use crate::webhook::Address;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
 impl Builder {
@@ -18,4 +20,23 @@ impl Builder {
         self.pools.node_ports = ports;
         self
     }
+
+    /// The address, such as `127.0.0.1:8443`, that webhooks behind a port of a service are called at. Without one a service leads to its
+    /// cluster IP, as in a cluster; the port 443 of `default/kubernetes` leads to the server itself.
+    #[must_use]
+    pub fn add_service_address(mut self, namespace: &str, name: &str, port: u16, address: SocketAddr) -> Self {
+        let address = Address { host: address.ip().to_string(), port: address.port() };
+        self.services.insert((namespace.into(), name.into(), port), address);
+        self
+    }
+}
+
+/// The address by which the server reaches itself.
+pub(super) fn own_address(bound: SocketAddr) -> Address {
+    let host = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    Address { host: host.to_string(), port: bound.port() }
 }

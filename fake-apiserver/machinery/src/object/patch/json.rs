@@ -41,24 +41,51 @@ pub fn echo(document: Value, patch: &Value, ty: TypeRef<'_>, deadline: &Deadline
     Ok(echo::echo(&root.into(), ty, &read))
 }
 
-fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Node, Vec<String>)> {
-    let operations = match (patch, checked) {
-        (Value::Array(operations), _) => operations.as_slice(),
-        (Value::Null, _) => &[],
-        (other, true) => return Err(cannot_decode(other, "Go value of type []handlers.jsonPatchOp")),
-        (other, false) => return Err(cannot_unmarshal("", other, "Go value of type jsonpatch.Patch")),
-    };
-    let findings = if checked { check(operations)? } else { Vec::new() };
-    if let Some(operation) = operations.iter().find(|operation| !operation.is_object() && !operation.is_null()) {
-        return Err(cannot_unmarshal("", operation, "Go value of type jsonpatch.Operation"));
+/// Applies a patch that another server made ([`decode`]).
+///
+/// # Errors
+/// The library's text, if it does not apply, copies too much or nests too deep, or if the deadline has passed.
+pub fn apply_explained(document: Value, operations: &[Value], deadline: &Deadline) -> Result<Value, String> {
+    let mut root = Node::from(document);
+    let mut copied_bytes = 0;
+    for operation in operations {
+        deadline.check().map_err(|late| late.to_string())?;
+        step(&mut root, &mut copied_bytes, operation)?;
     }
+    Ok(root.into())
+}
+
+/// The operations of a patch.
+///
+/// # Errors
+/// The library's text, if it is no list of objects.
+pub fn decode(patch: &Value) -> Result<&[Value], String> {
+    let operations = match patch {
+        Value::Array(operations) => operations.as_slice(),
+        Value::Null => &[],
+        other => return Err(unmarshalled(other, "Go value of type jsonpatch.Patch")),
+    };
+    match operations.iter().find(|operation| !operation.is_object() && !operation.is_null()) {
+        Some(operation) => Err(unmarshalled(operation, "Go value of type jsonpatch.Operation")),
+        None => Ok(operations),
+    }
+}
+
+fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Node, Vec<String>)> {
+    let findings = match patch {
+        Value::Array(operations) if checked => check(operations)?,
+        Value::Array(_) | Value::Null => Vec::new(),
+        other if checked => return Err(cannot_decode(other, "Go value of type []handlers.jsonPatchOp")),
+        _ => Vec::new(),
+    };
+    let operations = decode(patch).map_err(ApiError::bad_request)?;
     check_length(operations.len())?;
     let mut root = Node::from(document);
     let mut copied_bytes = 0;
     for operation in operations {
         deadline.check()?;
         // The real server does not give the reason.
-        step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
+        step(&mut root, &mut copied_bytes, operation).map_err(|_| ApiError::unprocessable())?;
     }
     Ok((root, findings))
 }
@@ -76,12 +103,12 @@ pub fn check_length(operations: usize) -> ApiResult<()> {
     )))
 }
 
-fn cannot_unmarshal(prefix: &str, value: &Value, into: &str) -> ApiError {
-    ApiError::bad_request(format!("{prefix}json: cannot unmarshal {} into {into}", json_type(value)))
+fn unmarshalled(value: &Value, into: &str) -> String {
+    format!("json: cannot unmarshal {} into {into}", json_type(value))
 }
 
 fn cannot_decode(value: &Value, into: &str) -> ApiError {
-    cannot_unmarshal("error decoding patch: ", value, into)
+    ApiError::bad_request(format!("error decoding patch: {}", unmarshalled(value, into)))
 }
 
 /// Checks operations against the fields of `jsonPatchOp`; returns the unknown ones.
@@ -107,51 +134,109 @@ fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
     Ok(findings)
 }
 
-/// Applies one operation; `None` if it does not apply.
-fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Option<()> {
+/// Applies one operation.
+///
+/// # Errors
+/// The library's text, if it does not apply.
+fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Result<(), String> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
+    let kind = text("op").unwrap_or("unknown");
+    let path = || text("path").ok_or_else(|| undecodable(kind, "path"));
+    let from = || text("from").ok_or_else(|| undecodable(kind, "from"));
     let value = || operation.get("value").unwrap_or(&Value::Null);
     let new = || Node::from(value().clone()).all_read();
-    match text("op")? {
-        "add" => put(root, text("path")?, new(), Place::add),
-        "remove" => locate(root, text("path")?, 0)?.remove().map(drop),
-        "replace" => match text("path")? {
+    match kind {
+        "add" => {
+            let (path, new) = (path()?, new());
+            let place = locate(root, path, new.height()).ok_or_else(|| missing(kind, "path", &quote(path)))?;
+            place.add(new).map_err(|why| format!("error in add for path: '{path}': {why}"))
+        }
+        "remove" => {
+            let path = path()?;
+            let place = locate(root, path, 0).ok_or_else(|| missing(kind, "path", &quote(path)))?;
+            place.remove().map(drop).map_err(|why| format!("error in remove for path: '{path}': {why}"))
+        }
+        "replace" => match path()? {
             "" => {
-                *root = Some(new()).filter(|node| (1..=MAX_DEPTH).contains(&node.height()))?;
-                Some(())
+                let fits = |node: &Node| (1..=MAX_DEPTH).contains(&node.height());
+                // The library shows an error that is none.
+                *root =
+                    Some(new()).filter(fits).ok_or("replace operation value must be object or array: %!w(<nil>)")?;
+                Ok(())
             }
-            path => put(root, path, new(), Place::replace),
+            path => {
+                let new = new();
+                let place = locate(root, path, new.height()).ok_or_else(|| missing(kind, "path", path))?;
+                place.replace(new).ok_or_else(|| missing(kind, "key", path))
+            }
         },
         "move" => {
-            let moved = locate(root, text("from")?, 0)?.remove()?;
-            put(root, text("path")?, moved, Place::add)
+            let from = from()?;
+            let place = locate(root, from, 0).ok_or_else(|| missing(kind, "from path", from))?;
+            let key = place.key().to_owned();
+            let moved = place.remove().map_err(|why| format!("error in move for path: '{key}': {why}"))?;
+            let path = path()?;
+            let place = locate(root, path, moved.height()).ok_or_else(|| missing(kind, "destination path", path))?;
+            place.add(moved).map_err(|why| format!("error in move for path: '{path}': {why}"))
         }
         "copy" => {
-            let copied = locate(root, text("from")?, 0)?.get()?;
+            let from = from()?;
+            let place = locate(root, from, 0).ok_or_else(|| missing(kind, "from path", from))?;
+            let copied = place.get().map_err(|why| format!("error in copy for from: '{from}': {why}"))?;
             *copied_bytes += copied.json_bytes();
             if *copied_bytes > MAX_COPIED_BYTES {
-                return None;
+                return Err(format!(
+                    "Unable to complete the copy, the accumulated size increase of copy is {copied_bytes}, exceeding \
+                     the limit {MAX_COPIED_BYTES}"
+                ));
             }
-            let copied = copied.clone();
-            put(root, text("path")?, copied, Place::add)
+            let (copied, path) = (copied.clone(), path()?);
+            let place = locate(root, path, copied.height()).ok_or_else(|| missing(kind, "destination path", path))?;
+            place.add(copied).map_err(|why| format!("error while adding value during copy: {why}"))
         }
         "test" => {
-            let found = match text("path")? {
+            let path = path()?;
+            let failed = || format!("testing value {path} failed: test failed");
+            let found = match path {
                 "" => root,
-                path => match locate(root, path, 0)?.existing()? {
-                    Some(found) => found,
-                    None => return value().is_null().then_some(()),
-                },
+                path => {
+                    let place = locate(root, path, 0);
+                    let place = place
+                        .ok_or_else(|| format!("test operation does not apply: is missing path: {path}: {MISSING}"))?;
+                    match place.existing().map_err(|why| format!("error in test for path: '{path}': {why}"))? {
+                        Some(found) => found,
+                        None => return if value().is_null() { Ok(()) } else { Err(failed()) },
+                    }
+                }
             };
-            (*found == *value()).then(|| found.compared())
+            if *found != *value() {
+                return Err(failed());
+            }
+            found.compared();
+            Ok(())
         }
-        _ => None,
+        other => Err(format!("Unexpected kind: {other}")),
     }
 }
 
-/// Puts a value at a path, unless the document would get too deep.
-fn put<'a>(root: &'a mut Node, path: &str, new: Node, how: fn(Place<'a>, Node) -> Option<()>) -> Option<()> {
-    how(locate(root, path, new.height())?, new)
+/// `ErrMissing`.
+const MISSING: &str = "missing value";
+
+/// The error of an operation without a field that it needs. Some do not show the first error, which says the same.
+fn undecodable(kind: &str, field: &str) -> String {
+    match (kind, field) {
+        ("add" | "remove" | "copy", "path") => format!("{kind} operation failed to decode path: {MISSING}"),
+        (_, "path") => format!("{kind} operation failed to decode path: operation missing path field: {MISSING}"),
+        _ => format!("{kind} operation failed to decode from: operation, missing from field: {MISSING}"),
+    }
+}
+
+fn missing(kind: &str, what: &str, path: &str) -> String {
+    format!("{kind} operation does not apply: doc is missing {what}: {path}: {MISSING}")
+}
+
+fn quote(path: &str) -> String {
+    format!("\"{path}\"")
 }
 
 /// A place in a document: its parent, and the key or index in there.
@@ -195,40 +280,65 @@ fn unescape(key: &str) -> String {
 
 /// An index below `length`; negative ones count from the end.
 fn index(key: &str, length: usize) -> Option<usize> {
-    let index: isize = key.parse().ok()?;
-    let index = if index < 0 { length.checked_sub(index.unsigned_abs())? } else { index.unsigned_abs() };
-    (index < length).then_some(index)
+    find_index(key, length).ok()
+}
+
+/// The same.
+///
+/// # Errors
+/// The library's text.
+fn find_index(key: &str, length: usize) -> Result<usize, String> {
+    let index: isize = key.parse().map_err(|_| format!("strconv.Atoi: parsing {key:?}: invalid syntax"))?;
+    let found = if index < 0 { length.checked_sub(index.unsigned_abs()) } else { Some(index.unsigned_abs()) };
+    let invalid = || format!("Unable to access invalid index: {index}: invalid index referenced");
+    found.filter(|found| *found < length).ok_or_else(invalid)
 }
 
 impl<'a> Place<'a> {
-    /// The value there; null for a missing key of an object.
-    fn get(self) -> Option<&'a Node> {
+    fn key(&self) -> &str {
         match self {
-            Place::Field(fields, key) => Some(fields.get(&key).unwrap_or(&Node::NULL)),
-            Place::Item(items, key) => items.get(index(&key, items.len())?),
+            Place::Field(_, key) | Place::Item(_, key) => key,
         }
     }
 
-    /// The value there; the inner `None` is a missing key of an object.
-    fn existing(self) -> Option<Option<&'a mut Node>> {
+    /// The value there; null for a missing key of an object.
+    fn get(self) -> Result<&'a Node, String> {
         match self {
-            Place::Field(fields, key) => Some(fields.get_mut(&key)),
+            Place::Field(fields, key) => Ok(fields.get(&key).unwrap_or(&Node::NULL)),
             Place::Item(items, key) => {
-                let index = index(&key, items.len())?;
-                items.get_mut(index).map(Some)
+                let index = find_index(&key, items.len())?;
+                Ok(items.get(index).unwrap_or(&Node::NULL))
             }
         }
     }
 
-    fn add(self, node: Node) -> Option<()> {
+    /// The value there; `None` is a missing key of an object.
+    fn existing(self) -> Result<Option<&'a mut Node>, String> {
+        match self {
+            Place::Field(fields, key) => Ok(fields.get_mut(&key)),
+            Place::Item(items, key) => {
+                let index = find_index(&key, items.len())?;
+                Ok(items.get_mut(index))
+            }
+        }
+    }
+
+    fn add(self, node: Node) -> Result<(), String> {
         match self {
             Place::Field(fields, key) => drop(fields.insert(key, node)),
             Place::Item(items, key) if key == "-" => items.insert(items.len(), node),
-            Place::Item(items, key) => items.insert(index(&key, items.len() + 1)?, node),
+            Place::Item(items, key) => {
+                let index = find_index(&key, items.len() + 1).map_err(|why| match why.starts_with("strconv") {
+                    true => format!("value was not a proper array index: '{key}': {why}"),
+                    false => why,
+                })?;
+                items.insert(index, node);
+            }
         }
-        Some(())
+        Ok(())
     }
 
+    /// Replaces the value there; `None`, if a list has no such item.
     fn replace(self, node: Node) -> Option<()> {
         match self {
             Place::Field(fields, key) => drop(fields.insert(key, node)),
@@ -237,10 +347,15 @@ impl<'a> Place<'a> {
         Some(())
     }
 
-    fn remove(self) -> Option<Node> {
+    fn remove(self) -> Result<Node, String> {
         match self {
-            Place::Field(fields, key) => fields.remove(&key),
-            Place::Item(items, key) => items.remove(index(&key, items.len())?),
+            Place::Field(fields, key) => {
+                fields.remove(&key).ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}"))
+            }
+            Place::Item(items, key) => {
+                let index = find_index(&key, items.len())?;
+                items.remove(index).ok_or_else(|| MISSING.to_owned())
+            }
         }
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Ports `minConstraint`, `maxConstraint`, `maxRequestConstraint` and `limitRequestRatioConstraint` (v1.37.1).
 
-use super::super::amounts::Amounts;
-use crate::registry::{MOST_THOUSANDTHS, NANO, Quantity, in_units, text};
+use crate::registry::{Amounts, MOST_THOUSANDTHS, NANO, Quantity, in_units, text};
 use tree::Value;
 
 /// A limit of a range (`LimitRangeItem`).

@@ -6,12 +6,11 @@
 
 mod constraints;
 
-use super::amounts::{Amounts, of_containers};
 use super::names::{Names, entries};
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::{ApiResult, aggregate};
 use crate::object::meta;
-use crate::registry::{child, ids, items, text};
+use crate::registry::{Amounts, child, ids, items, of_containers, text};
 use crate::store::Store;
 use constraints::{Limit, findings};
 use tree::{Value, json};

@@ -3,10 +3,10 @@
 //! Ports `CheckRequest` of `pkg/admission/plugin/resourcequota/controller.go` and `Matches` of `pkg/quota/v1/generic/evaluator.go` of
 //! k8s.io/apiserver (v0.37.1). Usage is never negative: validation precedes admission.
 
-use super::super::amounts::Amounts;
 use super::evaluator::Evaluator;
 use super::scopes::scopes;
 use crate::object::meta;
+use crate::registry::Amounts;
 use tree::Value;
 
 /// The objects of a write.

@@ -2,11 +2,10 @@
 //!
 //! Follows `pkg/quota/v1/evaluator/core/persistent_volume_claims.go` (v1.37.1).
 
-use super::super::amounts::Amounts;
 use super::evaluator::Evaluator;
 use super::scopes::Scope;
 use crate::admission::{Attributes, Operation};
-use crate::registry::{Quantity, storage_class, text};
+use crate::registry::{Amounts, Quantity, storage_class, text};
 use tree::Value;
 
 /// The number of claims, by the name that all kinds have.

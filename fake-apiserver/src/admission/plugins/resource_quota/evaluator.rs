@@ -2,10 +2,9 @@
 //!
 //! Follows `pkg/quota/v1/generic/evaluator.go` of k8s.io/apiserver (v0.37.1) and `pkg/quota/v1/evaluator/core/registry.go` (v1.37.1).
 
-use super::super::amounts::Amounts;
 use super::scopes::Scope;
 use crate::admission::{Attributes, Operation};
-use crate::registry::Quantity;
+use crate::registry::{Amounts, Quantity};
 use tree::Value;
 
 /// Kinds whose number has a name of its own, too (`legacyObjectCountAliases`).

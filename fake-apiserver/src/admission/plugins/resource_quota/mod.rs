@@ -19,7 +19,6 @@ mod resource_claims;
 mod scopes;
 mod services;
 
-use super::amounts::Amounts;
 use super::names::{Names, entries};
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
@@ -28,14 +27,15 @@ use crate::commit::server::MANAGER;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::registry::managers::Writer;
-use crate::registry::{Registry, child, ids};
-use crate::store::{Key, Store};
+use crate::registry::{Amounts, child, ids};
+use crate::store::{Entry, Key, Store};
 use check::{Measured, check};
 use claims::Claims;
 use evaluator::{Evaluator, Objects};
 use pods::Pods;
 use resource_claims::ResourceClaims;
 use services::Services;
+use std::sync::Arc;
 use tree::Value;
 
 /// `ignoredResources`: those that are not stored, and events, by group.
@@ -67,8 +67,9 @@ impl ResourceQuota {
 impl Plugin for ResourceQuota {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
         let keys = self.quotas.in_namespace(write.namespace);
+        let is_change = matches!(write.operation, Operation::Create | Operation::Update);
         let is_ignored = || IGNORED.contains(&(&*write.version.group, &*write.version.plural));
-        if keys.is_empty() || write.operation == Operation::Delete || is_ignored() {
+        if !is_change || keys.is_empty() || is_ignored() {
             return Verdict::Now(Ok(()));
         }
         let evaluator = evaluator(write);
@@ -82,7 +83,7 @@ impl Plugin for ResourceQuota {
 /// The evaluator for the kind of a write.
 fn evaluator<'a>(write: &'a Attributes<'a>) -> Box<dyn Evaluator + 'a> {
     match write.resource.id {
-        ids::PODS => Box::new(Pods { now: write.now }),
+        ids::PODS => Box::new(Pods { now: write.clock.now() }),
         ids::SERVICES => Box::new(Services),
         ids::PERSISTENT_VOLUME_CLAIMS => Box::new(Claims),
         ids::RESOURCE_CLAIMS => Box::new(ResourceClaims::new(write)),
@@ -90,8 +91,8 @@ fn evaluator<'a>(write: &'a Attributes<'a>) -> Box<dyn Evaluator + 'a> {
     }
 }
 
-/// Counts a write in the quotas, all of which have to allow it. Where another write was faster, only the quotas that it changed are checked
-/// again (`checkQuotas`).
+/// Counts a write in the quotas, all of which have to allow it. Where another write was faster, the quotas that are
+/// left are checked again (`checkQuotas`).
 ///
 /// # Errors
 /// 403 if a quota does not allow it; 504 if the deadline passes.
@@ -107,25 +108,35 @@ async fn count<'a>(
         let entries = entries(write.store, &keys);
         let quotas: Vec<Value> = entries.iter().map(|entry| entry.object()).collect();
         let used = check(&quotas, &*evaluator, &measured).map_err(|why| write.forbidden(object, why))?;
-        keys.clear();
         if write.options.dry_run() {
             return Ok(());
         }
-        for (place, used) in used {
-            let change = with_used(write, &quotas[place], &used)?;
-            if write.commits.commit(&entries[place], change).await.is_err() {
-                keys.push(entries[place].key.clone());
-            }
-        }
+        keys = count_in(write, &entries, &quotas, used).await?;
     }
     Ok(())
 }
 
+/// Counts in one quota after the other, in the same order as all writes do, so that of those that want the last of several quotas one gets
+/// it. Returns the keys from the first quota on that another write has changed.
+async fn count_in(
+    write: &Attributes<'_>,
+    entries: &[Arc<Entry>],
+    quotas: &[Value],
+    used: Vec<(usize, Amounts)>,
+) -> ApiResult<Vec<Key>> {
+    for (done, (place, used_of)) in used.iter().enumerate() {
+        let change = with_used(write, &quotas[*place], used_of)?;
+        if write.commits.commit(&entries[*place], change).await.is_err() {
+            return Ok(used[done..].iter().map(|(place, _)| entries[*place].key.clone()).collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
 /// The change of what is used of a quota.
 fn with_used(write: &Attributes<'_>, quota: &Value, used: &Amounts) -> ApiResult<Change> {
-    let registry = Registry::built_in();
-    let resource = registry.known(ids::RESOURCE_QUOTAS);
-    let now = format_seconds(write.now);
+    let resource = write.registry.known(ids::RESOURCE_QUOTAS);
+    let now = format_seconds(write.clock.now());
     let mut new = quota.clone();
     child(&mut new, "status")["used"] = used.value();
     resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(quota), &mut new);

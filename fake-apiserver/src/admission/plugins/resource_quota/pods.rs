@@ -3,14 +3,13 @@
 //! Follows `pkg/quota/v1/evaluator/core/pods.go` (v1.37.1), and `PodRequests` and `PodLimits` of
 //! `k8s.io/component-helpers/resource/helpers.go` (v0.37.1).
 
-use super::super::amounts::{Amounts, of_containers};
 use super::evaluator::Evaluator;
 use super::scopes::Scope;
 use crate::admission::{Attributes, Operation};
 use crate::object::meta;
 use crate::registry::{
-    Quantity, at, has_pod_level_resources, is_extended_resource, is_native_resource, is_pod_level_resource, items,
-    number, text,
+    Amounts, Quantity, at, has_pod_level_resources, is_extended_resource, is_native_resource, is_pod_level_resource,
+    items, number, of_containers, text,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;

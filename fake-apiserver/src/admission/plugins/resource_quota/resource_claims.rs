@@ -3,12 +3,11 @@
 //! Follows `pkg/quota/v1/evaluator/core/resource_claims.go` (v1.37.1) and `deviceclass/extendedresourcecache` of
 //! k8s.io/dynamic-resource-allocation (v0.37.1).
 
-use super::super::amounts::Amounts;
 use super::evaluator::Evaluator;
 use super::pods::{EXTENDED_OF_CLASS, Pods, REQUESTS, is_extended_for_quota};
 use crate::admission::{Attributes, Operation};
 use crate::object::meta;
-use crate::registry::{Quantity, ids, items, number, text};
+use crate::registry::{Amounts, Quantity, ids, items, number, text};
 use crate::store::{Key, Scope};
 use std::collections::BTreeMap;
 use tree::Value;
@@ -58,7 +57,7 @@ impl<'a> ResourceClaims<'a> {
             Some(named) => named.get("resourceClaimName").and_then(Value::as_str) == Some(meta::name(claim)),
             None => self.is_first(claim, meta::uid(&pod)),
         };
-        (is_claim && text(owner, "/uid") == meta::uid(&pod)).then(|| Pods { now: self.write.now }.usage(&pod))
+        (is_claim && text(owner, "/uid") == meta::uid(&pod)).then(|| Pods { now: self.write.clock.now() }.usage(&pod))
     }
 
     /// Whether no other claim for the pod's extended resources is older.

@@ -2,10 +2,9 @@
 //!
 //! Follows `pkg/quota/v1/evaluator/core/services.go` (v1.37.1).
 
-use super::super::amounts::Amounts;
 use super::evaluator::Evaluator;
 use crate::admission::{Attributes, Operation};
-use crate::registry::{Quantity, items, number, text};
+use crate::registry::{Amounts, Quantity, items, number, text};
 use tree::Value;
 
 /// `serviceResources`.

@@ -3,60 +3,73 @@
 //! Follows `k8s.io/apiserver/pkg/quota/v1/resources.go` (v0.37.1) and `aggregateContainerResourcesByFn` of
 //! `k8s.io/component-helpers/resource/helpers.go` (v0.37.1).
 
-use crate::registry::{Quantity, items, text};
+use crate::registry::quantity::Quantity;
+use crate::registry::{items, text};
 use std::collections::BTreeMap;
 use tree::{Text, Value};
 
 /// Amounts by the names of resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Amounts(BTreeMap<Text, Quantity>);
+pub(crate) struct Amounts(BTreeMap<Text, Quantity>);
 
 impl Amounts {
     /// The amounts of a list in an object; none if it is absent.
-    pub(super) fn read(list: &Value) -> Amounts {
+    pub(crate) fn read(list: &Value) -> Amounts {
         let entries = list.as_object().into_iter().flatten();
         let amount = |amount: &Value| Quantity::read(amount.as_str().unwrap_or_default());
         entries.map(|(name, value)| (name.clone(), amount(value))).collect()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Quantity> {
+    /// The amount of a resource.
+    pub(crate) fn get(&self, name: &str) -> Option<&Quantity> {
         self.0.get(name)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    /// Whether there is an amount of a resource.
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Text, &Quantity)> {
+    /// All, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Text, &Quantity)> {
         self.0.iter()
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &Text> {
+    /// The names.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Text> {
         self.0.keys()
     }
 
     /// Sets an amount.
-    pub(super) fn set(&mut self, name: impl Into<Text>, amount: Quantity) {
+    pub(crate) fn set(&mut self, name: impl Into<Text>, amount: Quantity) {
         self.0.insert(name.into(), amount);
     }
 
+    /// Sets the amounts of another list that this one lacks.
+    pub(crate) fn fill(&mut self, others: &Amounts) {
+        for (name, amount) in others.iter() {
+            self.0.entry(name.clone()).or_insert_with(|| amount.clone());
+        }
+    }
+
     /// Sets an amount to its sum with another one.
-    pub(super) fn increase(&mut self, name: impl Into<Text>, amount: &Quantity) {
+    pub(crate) fn increase(&mut self, name: impl Into<Text>, amount: &Quantity) {
         // An absent amount is copied, with its text.
         self.0.entry(name.into()).and_modify(|own| own.add(amount)).or_insert_with(|| amount.clone());
     }
 
     /// Adds those of another list (`Add`).
-    pub(super) fn add(&mut self, others: &Amounts) {
+    pub(crate) fn add(&mut self, others: &Amounts) {
         others.iter().for_each(|(name, amount)| self.increase(name.clone(), amount));
     }
 
     /// Sets each amount to the greater one of both lists (`maxResourceList`).
-    pub(super) fn raise(&mut self, others: &Amounts) {
+    pub(crate) fn raise(&mut self, others: &Amounts) {
         for (name, amount) in others.iter() {
             if self.get(name).is_none_or(|own| amount > own) {
                 self.set(name.clone(), amount.clone());
@@ -65,7 +78,7 @@ impl Amounts {
     }
 
     /// What this list has more than another one; 0 where it has less (`SubtractWithNonNegativeResult`).
-    pub(super) fn more_than(mut self, others: &Amounts) -> Amounts {
+    pub(crate) fn more_than(mut self, others: &Amounts) -> Amounts {
         for (name, own) in &mut self.0 {
             if let Some(other) = others.get(name) {
                 own.subtract(other);
@@ -78,18 +91,18 @@ impl Amounts {
     }
 
     /// The amounts whose names and values meet a condition.
-    pub(super) fn only(&self, condition: impl Fn(&str, &Quantity) -> bool) -> Amounts {
+    pub(crate) fn only(&self, condition: impl Fn(&str, &Quantity) -> bool) -> Amounts {
         let kept = self.iter().filter(|(name, amount)| condition(name, amount));
         kept.map(|(name, amount)| (name.clone(), amount.clone())).collect()
     }
 
     /// The list as an object has it.
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         self.iter().map(|(name, amount)| (name.clone(), Value::from(&*amount.text()))).collect()
     }
 
     /// The list in messages (`prettyPrint`).
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.iter().map(|(name, amount)| format!("{name}={amount}")).collect::<Vec<_>>().join(",")
     }
 }
@@ -102,7 +115,7 @@ impl<N: Into<Text>> FromIterator<(N, Quantity)> for Amounts {
 
 /// The amounts that the containers of a pod have together, of the list that `of` finds for each: those that run side by side are added, and
 /// an init container needs its own while it runs, besides those of the sidecars that started before it.
-pub(super) fn of_containers<'p>(pod: &'p Value, of: impl Fn(&'p Value) -> &'p Value) -> Amounts {
+pub(crate) fn of_containers<'p>(pod: &'p Value, of: impl Fn(&'p Value) -> &'p Value) -> Amounts {
     let mut total = Amounts::default();
     for container in items(pod, "/spec/containers") {
         total.add(&Amounts::read(of(container)));

@@ -1,0 +1,53 @@
+//! The authorizer that expressions ask.
+//!
+//! Follows `pkg/cel/library/authz.go` of `k8s.io/apiserver` (v0.37.1).
+
+use crate::admission::Attributes;
+use crate::auth::authorizer::{self, Authorizer, Target};
+use crate::object::selector::exact_fields;
+use crate::user::{ServiceAccount, User};
+use kubernetes_cel::{Decision, Request};
+use std::fmt;
+use std::sync::Arc;
+
+/// The server's authorizer, and the user who writes.
+pub(super) struct Asker {
+    authorizer: Arc<dyn Authorizer>,
+    user: User,
+}
+
+impl Asker {
+    pub(super) fn of(write: &Attributes<'_>) -> Self {
+        Asker { authorizer: write.authorizer.clone(), user: write.user.clone() }
+    }
+}
+
+impl kubernetes_cel::Authorizer for Asker {
+    fn authorize(&self, user: &kubernetes_cel::User, request: &Request) -> Decision {
+        let account;
+        let user = match user {
+            kubernetes_cel::User::Requester => &self.user,
+            kubernetes_cel::User::ServiceAccount { namespace, name } => {
+                account = ServiceAccount { namespace, name, uid: "" }.user();
+                &account
+            }
+        };
+        let Request { verb, path, group, resource, subresource, namespace, name, .. } = request;
+        let fields = exact_fields(&request.field_selector);
+        let target = match resource {
+            None => Target::Path(path),
+            Some(resource) => Target::Resource { group, version: "*", resource, subresource, namespace, name },
+        };
+        let attributes = authorizer::Attributes { user, verb, target, fields: &fields };
+        match self.authorizer.authorize(&attributes) {
+            authorizer::Decision::Allow(reason) => Decision { allowed: true, reason, error: None },
+            authorizer::Decision::NoOpinion(reason) => Decision { allowed: false, reason, error: None },
+        }
+    }
+}
+
+impl fmt::Debug for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asker").field("user", &self.user.name).finish_non_exhaustive()
+    }
+}

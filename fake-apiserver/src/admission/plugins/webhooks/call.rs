@@ -1,0 +1,105 @@
+//! A call of a webhook, up to a sound verdict.
+//!
+//! Follows `callAttrMutatingHook` and `callHook` of `k8s.io/apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go`,
+//! and `pkg/admission/plugin/webhook/errors/statuserror.go` (v0.37.1).
+
+use super::hook::Hook;
+use super::review::{Review, Verdict};
+use crate::admission::Attributes;
+use crate::admission::matching::Matched;
+use crate::auth::Notes;
+use crate::error::ApiError;
+use crate::ids::uuid;
+use crate::object::name;
+use crate::webhook::Services;
+use std::sync::Arc;
+use tokio::time::Instant;
+use tree::Value;
+
+/// The reason that a write does not go on.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The webhook could not be asked, or did not answer as it should; the policy of the webhook decides.
+    Call(String),
+    /// The write is refused, whatever the policy.
+    Refusal(ApiError),
+}
+
+/// A webhook that is about a write, and the objects in the form in which it gets them, as JSON.
+pub(super) struct Call<'c> {
+    pub(super) hook: &'c Hook,
+    pub(super) write: &'c Attributes<'c>,
+    pub(super) matched: Matched<'c>,
+    pub(super) object: &'c str,
+    pub(super) old: &'c str,
+}
+
+impl Call<'_> {
+    /// Asks the webhook. Its warnings and annotations are noted.
+    pub(super) async fn ask(
+        &self,
+        services: &Arc<dyn Services>,
+        is_mutating: bool,
+        notes: &mut Notes,
+    ) -> Result<Verdict, Failure> {
+        let Call { hook, write, .. } = self;
+        if write.options.dry_run() && !hook.has_no_side_effects {
+            let why = format!("admission webhook {:?} does not support dry run", hook.name);
+            return Err(Failure::Refusal(ApiError::bad_request(why)));
+        }
+        let unknown =
+            "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
+        let version = hook.version.ok_or_else(|| Failure::Call(unknown.into()))?;
+        let review = Review {
+            version,
+            uid: uuid(fastrand::u128(..)),
+            write,
+            matched: self.matched,
+            object: self.object,
+            old: self.old,
+        };
+        let client = hook.client(services).map_err(|why| Failure::Call(format!("could not get REST client: {why}")))?;
+        let failed = |why: String| Failure::Call(format!("failed to call webhook: {why}"));
+        let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
+        let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
+        let answer = tokio::select! {
+            answer = client.post(review.question().into(), limit) => answer,
+            () = write.shutdown.cancelled() => Err("context canceled".into()),
+        };
+        let decoded = review.decoded(&answer.map_err(failed)?).map_err(failed)?;
+        let verdict = review.verdict(decoded, is_mutating);
+        let verdict = verdict.map_err(|why| Failure::Call(format!("received invalid webhook response: {why}")))?;
+        for (key, value) in &verdict.annotations {
+            annotate(notes, &format!("{}/{key}", hook.name), value.clone());
+        }
+        notes.warnings.extend(verdict.warnings.iter().cloned());
+        match verdict.allowed {
+            true => Ok(verdict),
+            false => Err(Failure::Refusal(denied(&hook.name, &verdict.status))),
+        }
+    }
+}
+
+/// The webhook's failure, as the client of the write is told.
+pub(super) fn told(hook: &Hook, why: &str) -> ApiError {
+    ApiError::internal(format!("failed calling webhook {:?}: {why}", hook.name))
+}
+
+/// Notes an annotation of the audit event, unless its key is not valid, or has another value.
+pub(super) fn annotate(notes: &mut Notes, key: &str, value: String) {
+    let is_valid = key.matches('/').count() == 1 && name::label_key(key).is_empty();
+    if is_valid && !notes.annotations.iter().any(|(known, _)| *known == key) {
+        notes.annotations.push((key.to_owned().into(), value));
+    }
+}
+
+/// `ToStatusErr`.
+fn denied(hook: &str, status: &Value) -> ApiError {
+    ApiError::in_words_of(status, |message, reason| {
+        let denied = format!("admission webhook {hook:?} denied the request");
+        match (message, reason) {
+            ("", "") => format!("{denied} without explanation"),
+            ("", why) | (why, _) => format!("{denied}: {why}"),
+        }
+    })
+}

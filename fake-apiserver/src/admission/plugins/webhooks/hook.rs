@@ -1,0 +1,79 @@
+//! A webhook of a configuration: which writes it is about, and how it is called.
+//!
+//! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/accessors.go` (v0.37.1).
+
+use super::review::ReviewVersion;
+use crate::admission::cel::{Conditions, Scope};
+use crate::admission::matching::Constraints;
+use crate::webhook::{Client, Services};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tree::Value;
+
+/// The time for a call where a configuration names none, which the defaults do not allow.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// A webhook.
+#[derive(Debug)]
+pub(super) struct Hook {
+    pub(super) name: String,
+    /// The name of its configuration.
+    pub(super) configuration: String,
+    /// Its identity: the configuration, its name there, and the number of those before it that have the same name.
+    pub(super) uid: String,
+    pub(super) constraints: Constraints,
+    pub(super) conditions: Conditions,
+    pub(super) scope: Scope,
+    /// Whether a write is refused if the call fails.
+    pub(super) fails: bool,
+    /// Whether it may be called for a write that is not stored.
+    pub(super) has_no_side_effects: bool,
+    /// Whether it is called again when others change the object after it.
+    pub(super) is_reinvoked: bool,
+    pub(super) timeout: Duration,
+    /// The version of reviews that it is sent; `None`, if it names no known one.
+    pub(super) version: Option<ReviewVersion>,
+    client_config: Value,
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl Hook {
+    /// The webhooks of a configuration, in its order.
+    pub(super) fn all_of(configuration: &str, object: &Value) -> Arc<[Arc<Hook>]> {
+        let webhooks = object["webhooks"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let number =
+            |index: usize| webhooks[..index].iter().filter(|other| other["name"] == webhooks[index]["name"]).count();
+        let hook = |(index, webhook)| Arc::new(Hook::of(configuration, number(index), webhook));
+        webhooks.iter().enumerate().map(hook).collect()
+    }
+
+    fn of(configuration: &str, number: usize, webhook: &Value) -> Hook {
+        let items = |field: &str| webhook[field].as_array().map(Vec::as_slice).unwrap_or_default();
+        let name = webhook["name"].as_str().unwrap_or_default();
+        let (conditions, scope) = Conditions::of_webhook(items("matchConditions"));
+        Hook {
+            name: name.into(),
+            configuration: configuration.into(),
+            uid: format!("{configuration}/{name}/{number}"),
+            constraints: Constraints::of_webhook(webhook),
+            conditions,
+            scope,
+            fails: webhook["failurePolicy"] != "Ignore",
+            has_no_side_effects: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
+            is_reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
+            timeout: webhook["timeoutSeconds"].as_u64().map_or(LONGEST, Duration::from_secs),
+            version: ReviewVersion::first(items("admissionReviewVersions")),
+            client_config: webhook["clientConfig"].clone(),
+            client: OnceLock::new(),
+        }
+    }
+
+    /// Its client, which is made when it is first needed.
+    ///
+    /// # Errors
+    /// If the configuration does not describe one.
+    pub(super) fn client(&self, services: &Arc<dyn Services>) -> Result<&Client, String> {
+        let client = self.client.get_or_init(|| Client::new(&self.client_config, services));
+        client.as_ref().map_err(Clone::clone)
+    }
+}

@@ -1,0 +1,170 @@
+//! The plugin `MutatingAdmissionWebhook`: webhooks that may change the object, one after the other.
+//!
+//! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocationcontext}.go` (v0.37.1).
+
+use super::call::{Call, Failure, annotate, told};
+use super::hook::Hook;
+use super::review::object_json;
+use super::{Hooks, is_about};
+use crate::admission::matching::{self, from_webhooks};
+use crate::admission::plugin::{Attributes, Plugin, Verdict};
+use crate::admission::plugins::Config;
+use crate::auth::Notes;
+use crate::error::{ApiError, ApiResult};
+use crate::registry::ids;
+use crate::schema;
+use crate::store::Store;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tree::{Value, json};
+
+/// The name of the plugin.
+pub(in super::super) const NAME: &str = "MutatingAdmissionWebhook";
+
+/// The plugin.
+pub(in super::super) struct MutatingWebhooks(Hooks);
+
+/// The state of a write from one round to the next (`webhookReinvokeContext`).
+#[derive(Default)]
+struct Rounds {
+    /// The object after the last call.
+    output: Option<Value>,
+    /// The webhooks that have been called, and are to be called again if the object changes.
+    called: BTreeSet<String>,
+    /// The webhooks to call in the second round.
+    again: BTreeSet<String>,
+}
+
+impl Rounds {
+    /// The object has changed: those that were called before have to see it again.
+    fn changed(&mut self) {
+        self.again.append(&mut self.called);
+    }
+}
+
+impl MutatingWebhooks {
+    /// The plugin, for the configurations in that store.
+    pub(in super::super) fn new(config: &Config, store: &Store) -> MutatingWebhooks {
+        MutatingWebhooks(Hooks::new(config, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS))
+    }
+
+    async fn dispatch(
+        &self,
+        hooks: Vec<Arc<Hook>>,
+        write: &Attributes<'_>,
+        object: &mut Value,
+        notes: &mut Notes,
+    ) -> ApiResult<()> {
+        let rounds = write.reinvocation;
+        if rounds.is_second() {
+            rounds.state(NAME, |state: &mut Rounds| {
+                // Other plugins have changed it in this round.
+                if state.output.as_ref() != Some(object) {
+                    state.changed();
+                }
+            });
+        }
+        let mut verdict = Ok(());
+        for (index, hook) in hooks.iter().enumerate() {
+            verdict = self.call(hook, index, write, object, notes).await;
+            if verdict.is_err() {
+                break;
+            }
+        }
+        rounds.state(NAME, |state: &mut Rounds| state.output = Some(object.clone()));
+        verdict
+    }
+
+    /// Calls a webhook, if it is about the write.
+    async fn call(
+        &self,
+        hook: &Hook,
+        index: usize,
+        write: &Attributes<'_>,
+        object: &mut Value,
+        notes: &mut Notes,
+    ) -> ApiResult<()> {
+        let Some(matched) = hook.constraints.matched(write, object)? else { return Ok(()) };
+        let old = matching::old_object(write, matched).await?;
+        let shown = matching::new_object(write, object, matched).await?;
+        if !is_about(hook, write, matched, &shown, old.as_deref())? {
+            return Ok(());
+        }
+        let is_second = write.reinvocation.is_second();
+        if is_second && !write.reinvocation.state(NAME, |state: &mut Rounds| state.again.contains(&hook.uid)) {
+            return Ok(());
+        }
+        let shown = object_json(&shown, matched);
+        let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
+        let call = Call { hook, write, matched, object: &shown, old: &old };
+        let patched = match call.ask(&self.0.services, true, notes).await {
+            Ok(verdict) => call.patched(&verdict),
+            Err(failure) => Err(failure),
+        };
+        let key = format!("webhook.admission.k8s.io/round_{}_index_{index}", u8::from(is_second));
+        let (configuration, name) = (&hook.configuration, &hook.name);
+        let mut changed = false;
+        let patched = patched.map(|patched| {
+            patched.map(|patched| {
+                changed = object_json(&patched.object, matched) != shown;
+                let about = json!({
+                    "configuration": &**configuration, "webhook": &**name, "patch": patched.patch, "patchType": "JSONPatch",
+                });
+                annotate(notes, &format!("patch.{key}"), schema::encode_any(&about));
+                patched.object
+            })
+        });
+        let about = json!({"configuration": &**configuration, "webhook": &**name, "mutated": changed});
+        annotate(notes, &format!("mutation.{key}"), schema::encode_any(&about));
+        let outcome = match patched {
+            Ok(None) => Ok(()),
+            Ok(Some(patched)) => {
+                *object = matching::back(write, patched, matched).await?;
+                default(write, object);
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        };
+        write.reinvocation.state(NAME, |state: &mut Rounds| {
+            if changed {
+                state.changed();
+            }
+            if hook.is_reinvoked {
+                state.called.insert(hook.uid.clone());
+            }
+        });
+        if changed {
+            write.reinvocation.request();
+        }
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(Failure::Refusal(refusal)) => Err(refusal),
+            Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
+            Err(Failure::Call(why)) => {
+                tracing::warn!(webhook = &**name, why, "A webhook cannot be called, and is passed over");
+                annotate(notes, &format!("failed-open.mutation.{key}"), name.clone());
+                write.deadline.check().map_err(|_| ApiError::deadline_exceeded())
+            }
+        }
+    }
+}
+
+/// Sets the defaults of an object that was changed.
+fn default(write: &Attributes<'_>, object: &mut Value) {
+    if write.kind == crate::admission::Kind::of(write.version, "") {
+        let strategy = &write.resource.rules.strategy;
+        (strategy.default)(object);
+        (strategy.default_times)(object, write.clock.now());
+    }
+}
+
+impl Plugin for MutatingWebhooks {
+    fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, notes: &'a mut Notes) -> Verdict<'a> {
+        match self.0.concerned(write) {
+            Some(hooks) if !from_webhooks(write) => {
+                Verdict::Later(Box::pin(self.dispatch(hooks, write, object, notes)))
+            }
+            _ => Verdict::Now(Ok(())),
+        }
+    }
+}

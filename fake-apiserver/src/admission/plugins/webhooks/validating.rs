@@ -1,0 +1,91 @@
+//! The plugin `ValidatingAdmissionWebhook`: webhooks that may refuse a write, all called at once.
+//!
+//! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go` (v0.37.1). Of several refusals upstream answers with
+//! any, and this with that of the first webhook.
+
+use super::call::{Call, Failure, annotate, told};
+use super::hook::Hook;
+use super::review::object_json;
+use super::{Hooks, is_about};
+use crate::admission::matching::{self, from_webhooks};
+use crate::admission::plugin::{Attributes, Plugin, Verdict};
+use crate::admission::plugins::Config;
+use crate::auth::Notes;
+use crate::error::ApiResult;
+use crate::registry::ids;
+use crate::store::Store;
+use futures::future::join_all;
+use std::sync::Arc;
+use tree::Value;
+
+/// The name of the plugin.
+pub(in super::super) const NAME: &str = "ValidatingAdmissionWebhook";
+
+/// The plugin.
+pub(in super::super) struct ValidatingWebhooks(Hooks);
+
+impl ValidatingWebhooks {
+    /// The plugin, for the configurations in that store.
+    pub(in super::super) fn new(config: &Config, store: &Store) -> ValidatingWebhooks {
+        ValidatingWebhooks(Hooks::new(config, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS))
+    }
+
+    async fn dispatch(
+        &self,
+        hooks: Vec<Arc<Hook>>,
+        write: &Attributes<'_>,
+        object: &Value,
+        notes: &mut Notes,
+    ) -> ApiResult<()> {
+        let mut relevant = Vec::new();
+        for hook in &hooks {
+            let Some(matched) = hook.constraints.matched(write, object)? else { continue };
+            let old = matching::old_object(write, matched).await?;
+            let shown = matching::new_object(write, object, matched).await?;
+            if is_about(hook, write, matched, &shown, old.as_deref())? {
+                let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
+                relevant.push((hook, matched, object_json(&shown, matched), old));
+            }
+        }
+        if relevant.is_empty() {
+            return Ok(());
+        }
+        write.deadline.check()?;
+        let calls = relevant.iter().enumerate().map(|(index, (hook, matched, object, old))| async move {
+            let mut notes = Notes::default();
+            let call = Call { hook, write, matched: *matched, object, old };
+            let verdict = match call.ask(&self.0.services, false, &mut notes).await {
+                Ok(_) => Ok(()),
+                Err(Failure::Refusal(refusal)) => Err(refusal),
+                Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
+                Err(Failure::Call(why)) => {
+                    tracing::warn!(webhook = hook.name, why, "A webhook cannot be called, and is passed over");
+                    let key = format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}");
+                    annotate(&mut notes, &key, hook.name.clone());
+                    Ok(())
+                }
+            };
+            (verdict, notes)
+        });
+        let mut outcome = Ok(());
+        for (verdict, own) in join_all(calls).await {
+            notes.warnings.extend(own.warnings);
+            for (key, value) in own.annotations {
+                annotate(notes, &key, value);
+            }
+            outcome = outcome.and(verdict);
+        }
+        outcome
+    }
+}
+
+impl Plugin for ValidatingWebhooks {
+    fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
+        match self.0.concerned(write) {
+            Some(hooks) if !from_webhooks(write) => {
+                Verdict::Later(Box::pin(self.dispatch(hooks, write, object, notes)))
+            }
+            _ => Verdict::Now(Ok(())),
+        }
+    }
+}
