@@ -137,6 +137,9 @@ const PLUGINS: &[(&str, Support)] = &[
 /// The plugins whose configuration is not supported, though they are.
 const CONFIGURABLE: [&str; 3] = ["MutatingAdmissionWebhook", "ResourceQuota", "ValidatingAdmissionWebhook"];
 
+/// The plugins that upstream advises against.
+const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];
+
 /// The error of an invalid choice of plugins. The first two messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -209,15 +212,6 @@ fn not_made(plugin: &str, why: impl Display) -> PluginError {
 
 /// The chain of a server with that store.
 pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
-    let read;
-    let config = match &config.file {
-        None => config,
-        Some(file) => {
-            let configuration = config.configuration.clone().and(Configuration::read(file)?);
-            read = Config { configuration, ..config.clone() };
-            &read
-        }
-    };
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -231,6 +225,19 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         both.dedup();
         return Err(PluginError::Overlapped(both));
     }
+    for name in DEPRECATED.into_iter().filter(|name| enabled.iter().any(|enabled| enabled == name)) {
+        let advice = "Please remove this controller from your configuration files and scripts.";
+        tracing::warn!("{name} admission controller is deprecated. {advice}");
+    }
+    let read;
+    let config = match &config.file {
+        None => config,
+        Some(file) => {
+            let configuration = config.configuration.clone().and(Configuration::read(file)?);
+            read = Config { configuration, ..config.clone() };
+            &read
+        }
+    };
     let mut chain = Vec::new();
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
