@@ -43,7 +43,7 @@ impl Immediate for PodResize {
     }
 }
 
-/// What a pod requests (`PodRequests`).
+/// The resources that a pod requests (`PodRequests`).
 fn requests(pod: &Value) -> Amounts {
     let mut requests = of_containers(pod, |container| &container["resources"]["requests"]);
     let of_pod = Amounts::read(&pod["spec"]["resources"]["requests"]);

@@ -17,6 +17,7 @@ mod culprits;
 mod namespaces;
 mod policy;
 mod restricted;
+mod violation;
 
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
