@@ -152,7 +152,8 @@ impl Names<'_> {
         if self.is_patch(name) {
             return match (name, field) {
                 (JSON_PATCH, "op" | "path" | "from") => Some(Type::String),
-                (JSON_PATCH, field) if field != "value" => None,
+                // Upstream finds the field, and then has no type for it.
+                (JSON_PATCH, field) if field != "value" => Some(Type::Opaque(Arc::from(""), Arc::from([]))),
                 _ => Some(Type::Dyn),
             };
         }

@@ -48,6 +48,11 @@ impl Bindings {
     pub fn set(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
     }
+
+    /// Removes a variable, which expressions then fail to read.
+    pub fn unset(&mut self, name: &str) {
+        self.0.remove(name);
+    }
 }
 
 /// The cost limit of evaluations, and their cost so far.

@@ -31,7 +31,10 @@ impl Chain {
         for (name, plugin) in &self.0 {
             let verdict = match plugin.mutate(write, object, notes) {
                 Verdict::Now(verdict) => verdict,
-                Verdict::Later(verdict) => verdict.await,
+                Verdict::Later(verdict) => {
+                    write.reinvocation.wait();
+                    verdict.await
+                }
             };
             verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
         }
@@ -46,7 +49,10 @@ impl Chain {
         for (name, plugin) in &self.0 {
             let verdict = match plugin.validate(write, object, notes) {
                 Verdict::Now(verdict) => verdict,
-                Verdict::Later(verdict) => verdict.await,
+                Verdict::Later(verdict) => {
+                    write.reinvocation.wait();
+                    verdict.await
+                }
             };
             verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
         }

@@ -10,17 +10,20 @@
 
 pub(crate) mod cel;
 mod chain;
+mod config;
 mod configuration;
+mod error;
 mod kind;
 pub(crate) mod matching;
 mod plugin;
 mod plugins;
+mod policies;
 mod reinvocation;
 
 pub(crate) use chain::Chain;
-pub(crate) use configuration::Configuration;
+pub(crate) use config::{Config, Tokens};
+pub use error::PluginError;
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
-pub use plugins::PluginError;
-pub(crate) use plugins::{Config, Tokens, chain, namespace_missing, namespace_terminating};
+pub(crate) use plugins::{chain, namespace_missing, namespace_terminating};
 pub(crate) use reinvocation::Reinvocation;

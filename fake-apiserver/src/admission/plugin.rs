@@ -131,11 +131,6 @@ impl Attributes<'_> {
         Some(Arc::new(entry.object()))
     }
 
-    /// Whether the write is about the object itself of that group and resource.
-    pub(crate) fn is_of(&self, group: &str, resource: &str) -> bool {
-        self.resource.group == group && self.resource.plural == resource && self.subresource.is_empty()
-    }
-
     /// 403 in the words of `NewForbidden`.
     pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
         ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Reinvocation {
     is_second: AtomicBool,
     requested: AtomicBool,
+    has_waited: AtomicBool,
     states: Mutex<Vec<(&'static str, Box<dyn Any + Send>)>>,
 }
 
@@ -33,6 +34,16 @@ impl Reinvocation {
         let again = self.requested.load(Ordering::Relaxed) && !self.is_second();
         self.is_second.store(again, Ordering::Relaxed);
         again
+    }
+
+    /// Whether a plugin had to wait.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.has_waited.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a plugin has to wait.
+    pub(super) fn wait(&self) {
+        self.has_waited.store(true, Ordering::Relaxed);
     }
 
     /// Works on the state of a plugin, which begins as the default.

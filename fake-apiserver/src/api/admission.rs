@@ -45,14 +45,36 @@ pub(super) async fn validate(
     verdict
 }
 
-/// Both phases for a deletion of an existing object whose preconditions hold.
-pub(super) async fn delete(request: &mut Request<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<()> {
+/// Both phases for a deletion of an existing object whose preconditions hold. True, if a plugin had to wait.
+pub(super) async fn delete(request: &mut Request<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<bool> {
     let chain = &request.cluster.admission;
     let (mut object, mut notes, rounds) = (Value::Null, Notes::default(), Reinvocation::default());
     let attributes = attributes(request, options, request.name, Operation::Delete, Some(old), &rounds);
     let mut verdict = chain.mutate(&attributes, &mut object, &mut notes).await;
     if verdict.is_ok() {
         verdict = chain.validate(&attributes, &object, &mut notes).await;
+    }
+    note(request, notes);
+    verdict.map(|()| rounds.has_waited())
+}
+
+/// Both phases for a request that connects to an object; its options are the object.
+pub(super) async fn connect(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+    struct None;
+    impl Options for None {
+        fn dry_run(&self) -> bool {
+            false
+        }
+
+        fn object(&self, _: Operation) -> Value {
+            Value::Null
+        }
+    }
+    let (chain, mut notes, rounds) = (&request.cluster.admission, Notes::default(), Reinvocation::default());
+    let attributes = attributes(request, &None, request.name, Operation::Connect, Option::None, &rounds);
+    let mut verdict = chain.mutate(&attributes, object, &mut notes).await;
+    if verdict.is_ok() {
+        verdict = chain.validate(&attributes, object, &mut notes).await;
     }
     note(request, notes);
     verdict

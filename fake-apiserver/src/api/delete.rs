@@ -3,11 +3,13 @@
 use super::request::decode::{Expected, Sent, not_registered};
 use super::request::media::{BodyFormat, body_format};
 use super::{Reply, Request, admission};
+use crate::commit::Change;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult};
 use crate::schema;
 use crate::store::{Entry, Key};
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The result of a deletion, or of a step of one.
@@ -34,13 +36,26 @@ pub(super) async fn delete_key(
     key: &Key,
     options: &DeleteOptions,
 ) -> ApiResult<Option<Deletion>> {
+    let mut options = Cow::Borrowed(options);
     while let Some(current) = request.cluster.store.get(key) {
         request.in_version(current.clone()).await?;
-        let plan = deletion::plan(request.resource, &current, options, request.now)?;
-        if let Some(old) = &plan.old {
-            admission::delete(request, options, old).await?;
-        }
-        if let Ok(entry) = request.commits.commit(&current, plan.change).await {
+        let plan = deletion::plan(request.resource, &current, &options, request.now)?;
+        let waited = match &plan.old {
+            Some(old) => admission::delete(request, &options, old).await?,
+            None => false,
+        };
+        let change = match plan.change {
+            // Admission that had to wait is asked again about the removal: first, as upstream, with the object before it was marked.
+            Change::PutAndRemove(marked) if waited => {
+                if request.commits.commit(&current, Change::Put(marked)).await.is_ok() {
+                    options.to_mut().resource_version = None;
+                    admission::delete(request, &options, &current.object()).await?;
+                }
+                continue;
+            }
+            change => change,
+        };
+        if let Ok(entry) = request.commits.commit(&current, change).await {
             let line = plan.shown.unwrap_or_else(|| entry.line().clone());
             return Ok(Some(Deletion { entry, line, removed: plan.removes }));
         }

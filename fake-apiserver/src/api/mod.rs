@@ -18,6 +18,7 @@ mod permissions;
 mod preconditions;
 mod reply;
 pub(crate) mod request;
+mod scales;
 mod selection;
 mod special;
 mod update;
@@ -57,8 +58,8 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         (Handler::Token, "create") => token::create(request).await,
         (Handler::Binding, "create") => binding::create(request).await,
         (Handler::Log, "get") => log::get(request),
-        (Handler::Stream(stream), verb) => streams::connect(request, stream, verb),
-        (Handler::Proxy, verb) => proxy::connect(request, verb),
+        (Handler::Stream(stream), verb) => Box::pin(streams::connect(request, stream, verb)).await,
+        (Handler::Proxy, verb) => Box::pin(proxy::connect(request, verb)).await,
         (Handler::Eviction, "create") => Box::pin(eviction::create(request)).await,
         (Handler::LegacyBinding, "create") => Box::pin(binding::create_legacy(request)).await,
         (Handler::ComponentStatuses, "get") => component_statuses::get(request).await,

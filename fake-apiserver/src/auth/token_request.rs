@@ -61,12 +61,8 @@ impl Authenticator {
         ids: &Ids,
     ) -> ApiResult<TokenRequestOutcome> {
         let mut notes = Notes::default();
-        check_address(&body, namespace, name)?;
-        let found = require(objects, "serviceaccounts", namespace, name)?;
+        let found = self.check_token_request(namespace, name, &mut body, now, objects)?;
         let account = ServiceAccount { namespace, name, uid: metadata::uid(&found) };
-        check_uid(&body, &account)?;
-        self.complete(&mut body, &account, now);
-        validate(&body["spec"])?;
         let binding = bind(&body["spec"]["boundObjectRef"], &account, objects)?;
         let (seconds, life) = self.limits(&body["spec"], &binding, &mut notes);
         *field(field(&mut body, "spec"), "expirationSeconds") = seconds.into();
@@ -81,6 +77,27 @@ impl Authenticator {
             .map_err(|error| ApiError::internal(format!("failed to generate token: {error}")))?;
         *field(&mut body, "status") = json!({"token": token, "expirationTimestamp": format_seconds(expires)});
         Ok(TokenRequestOutcome { response: body, notes })
+    }
+
+    /// Completes and validates a request for a token, and returns the account.
+    ///
+    /// # Errors
+    /// If there is no such account, or the request is not valid.
+    pub(crate) fn check_token_request(
+        &self,
+        namespace: &str,
+        name: &str,
+        body: &mut Value,
+        now: Timestamp,
+        objects: &dyn Objects,
+    ) -> ApiResult<Arc<Value>> {
+        check_address(body, namespace, name)?;
+        let found = require(objects, "serviceaccounts", namespace, name)?;
+        let account = ServiceAccount { namespace, name, uid: metadata::uid(&found) };
+        check_uid(body, &account)?;
+        self.complete(body, &account, now);
+        validate(&body["spec"])?;
+        Ok(found)
     }
 
     /// Sets defaults, and overwrites the fields that the request must not set.

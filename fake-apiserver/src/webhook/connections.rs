@@ -21,9 +21,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig};
 use std::error::Error as _;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::{env, fs, io};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
@@ -48,12 +49,14 @@ pub(super) struct Connections {
     tls: TlsConnector,
     services: Arc<dyn Services>,
     idle: Mutex<Vec<http1::SendRequest<Body>>>,
-    shared: Mutex<Option<http2::SendRequest<Body>>>,
+    /// The connection that calls share, with the number of its streams so far.
+    shared: Mutex<Option<(http2::SendRequest<Body>, u32)>>,
 }
 
 enum Connection {
     Own(http1::SendRequest<Body>),
-    Shared(http2::SendRequest<Body>),
+    /// With the number of the stream.
+    Shared(http2::SendRequest<Body>, u32),
 }
 
 impl Connections {
@@ -89,9 +92,10 @@ impl Connections {
 
     fn kept(&self) -> Option<Connection> {
         let mut shared = self.shared.lock().expect("no code that runs under this lock panics");
-        if let Some(sender) = &*shared {
+        if let Some((sender, streams)) = &mut *shared {
             if !sender.is_closed() {
-                return Some(Connection::Shared(sender.clone()));
+                *streams += 1;
+                return Some(Connection::Shared(sender.clone(), *streams));
             }
             *shared = None;
         }
@@ -106,8 +110,7 @@ impl Connections {
             Some((namespace, name)) => self.services.address(namespace, name, target.port)?,
             None => Address { host: target.host.clone(), port: target.port },
         };
-        let stream = TcpStream::connect((&*address.host, address.port)).await;
-        let stream = stream.map_err(|error| dial_error(&address, &error))?;
+        let stream = dial(&address).await?;
         stream.set_nodelay(true).ok();
         let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
@@ -122,8 +125,8 @@ impl Connections {
         }
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
         tokio::spawn(connection);
-        *self.shared.lock().expect("no code that runs under this lock panics") = Some(sender.clone());
-        Ok(Connection::Shared(sender))
+        *self.shared.lock().expect("no code that runs under this lock panics") = Some((sender.clone(), 1));
+        Ok(Connection::Shared(sender, 1))
     }
 
     /// None, if nothing of the request was sent.
@@ -138,23 +141,23 @@ impl Connections {
                 .body(Full::new(call.document.clone()))
                 .map_err(|error| error.to_string())
         };
-        let sent = match connection {
+        let (sent, stream) = match connection {
             Connection::Own(mut sender) => match sender.try_send_request(request(&call.path())?).await {
                 Ok(response) => {
                     let answer = read(response).await;
                     self.keep(sender);
                     return Ok(Some(answer));
                 }
-                Err(error) => error,
+                Err(error) => (error, 0),
             },
-            Connection::Shared(mut sender) => match sender.try_send_request(request(&call.url())?).await {
+            Connection::Shared(mut sender, stream) => match sender.try_send_request(request(&call.url())?).await {
                 Ok(response) => return Ok(Some(read(response).await)),
-                Err(error) => error,
+                Err(error) => (error, stream),
             },
         };
         match sent.message() {
             Some(_) => Ok(None),
-            None => Err(exchange_error(sent.error())),
+            None => Err(exchange_error(sent.error(), stream)),
         }
     }
 
@@ -194,13 +197,22 @@ fn system_roots() -> Vec<u8> {
     }
 }
 
-fn dial_error(address: &Address, error: &io::Error) -> Failed {
-    let Address { host, port } = address;
-    let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+/// A connection to the first address of the host that accepts one.
+async fn dial(Address { host, port }: &Address) -> Result<TcpStream, Failed> {
+    let unknown = |_| format!("dial tcp: lookup {host}: no such host");
+    let mut first = None;
+    for address in lookup_host((&**host, *port)).await.map_err(unknown)? {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => first = first.or_else(|| Some(dial_error(address, &error))),
+        }
+    }
+    Err(first.unwrap_or_else(|| format!("dial tcp: lookup {host}: no such host")))
+}
+
+fn dial_error(address: SocketAddr, error: &io::Error) -> Failed {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),
-        // The resolver's error has no number.
-        _ if error.raw_os_error().is_none() => format!("dial tcp: lookup {host}: no such host"),
         _ => format!("dial tcp {address}: {error}"),
     }
 }
@@ -216,9 +228,31 @@ fn tls_error(error: &io::Error) -> Failed {
     format!("tls: failed to verify certificate: {why}")
 }
 
-fn exchange_error(error: &hyper::Error) -> Failed {
+/// The reasons for which the peer resets a stream, in hyper's words and in Go's.
+const RESETS: [(&str, &str); 4] = [
+    ("unexpected internal error encountered", "INTERNAL_ERROR"),
+    ("detected unspecific protocol error", "PROTOCOL_ERROR"),
+    ("refused stream before processing any application logic", "REFUSED_STREAM"),
+    ("stream no longer needed", "CANCEL"),
+];
+
+/// The error of an exchange, on the stream of that number if the connection has several.
+fn exchange_error(error: &hyper::Error, stream: u32) -> Failed {
     if error.is_incomplete_message() || error.is_closed() {
         return "EOF".into();
     }
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    let Some(source) = error.source() else { return error.to_string() };
+    match source.downcast_ref::<io::Error>().map(io::Error::kind) {
+        Some(io::ErrorKind::UnexpectedEof) => "unexpected EOF".into(),
+        _ => {
+            let text = source.to_string();
+            let reason = text.strip_prefix("stream error received: ");
+            let reset = RESETS.iter().find(|(own, _)| reason == Some(own));
+            reset.map_or(text, |(_, reset)| {
+                // The streams of clients have odd numbers.
+                let id = 2 * stream - 1;
+                format!("stream error: stream ID {id}; {reset}; received from peer")
+            })
+        }
+    }
 }

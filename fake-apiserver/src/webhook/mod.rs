@@ -17,6 +17,8 @@ mod trust;
 
 pub(crate) use services::{Address, Services};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use connections::{Connections, Failed};
 use std::fmt;
@@ -28,6 +30,8 @@ use tree::Value;
 
 /// The time for a call that has no other limit, all attempts included (`setGlobalDefaults`).
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// The beginning of a certificate in PEM.
+const PEM: &[u8] = b"-----BEGIN ";
 /// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
 const RETRIES: usize = 10;
 
@@ -46,6 +50,18 @@ impl Client {
         let target = Target::of(config)?;
         let connections = Connections::new(&target, config["caBundle"].as_str().unwrap_or_default(), services)?;
         Ok(Client { target, connections })
+    }
+
+    /// The same, if its certificates can be read.
+    ///
+    /// # Errors
+    /// If they cannot.
+    pub(crate) fn strict(config: &Value, services: &Arc<dyn Services>) -> Result<Client, String> {
+        let bundle = STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap_or_default();
+        if !bundle.is_empty() && !bundle.windows(PEM.len()).any(|part| part == PEM) {
+            return Err("unable to load root certificates: unable to parse bytes as PEM block".into());
+        }
+        Client::new(config, services)
     }
 
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.

@@ -1,4 +1,4 @@
-//! Webhooks that convert, and those that misbehave: they harm no request but those that ask them.
+//! Webhooks that convert or review, and those that misbehave: they harm no request but those that ask them.
 
 use crate::support::*;
 use base64::Engine as _;
@@ -17,6 +17,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -27,6 +28,7 @@ use tokio_rustls::TlsAcceptor;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com";
+const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const NAMESPACES: &str = "/api/v1/namespaces";
 const V1: &str = "/apis/example.com/v1/namespaces/default/things";
 const V2: &str = "/apis/example.com/v2/namespaces/default/things";
@@ -42,9 +44,10 @@ enum Manner {
     Endless,
 }
 
-/// A webhook that converts all that it is sent.
+/// A webhook that converts all that it is sent, and labels all that it reviews, but for objects called `bad`, which it refuses.
 struct Hook {
     url: String,
+    address: SocketAddr,
     ca_bundle: String,
     manner: watch::Sender<Manner>,
     /// The number of objects that it was asked about.
@@ -59,8 +62,8 @@ impl Hook {
         let authority =
             CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("an authority");
         let key = KeyPair::generate().expect("a key");
-        let certificate =
-            CertificateParams::new(["127.0.0.1".to_owned()]).and_then(|one| one.signed_by(&key, &authority));
+        let names = ["127.0.0.1".to_owned(), "hook.default.svc".to_owned()];
+        let certificate = CertificateParams::new(names).and_then(|one| one.signed_by(&key, &authority));
         let chain = vec![certificate.expect("a certificate").der().clone()];
         let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -69,12 +72,13 @@ impl Hook {
             .with_single_cert(chain, PrivateKeyDer::Pkcs8(key.serialize_der().into()));
         let tls = TlsAcceptor::from(Arc::new(config.expect("a key that belongs to it")));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("https://{}/convert", listener.local_addr().expect("an address"));
+        let address = listener.local_addr().expect("an address");
+        let url = format!("https://{address}/convert");
         let (manner, manners) = watch::channel(Manner::Converts);
         let (count, asked) = watch::channel(0);
         let mut server = JoinSet::new();
         server.spawn(serve(listener, tls, manners, Arc::new(count)));
-        Hook { url, ca_bundle: STANDARD.encode(authority.pem()), manner, asked, _server: server }
+        Hook { url, address, ca_bundle: STANDARD.encode(authority.pem()), manner, asked, _server: server }
     }
 
     /// Waits until it was asked about that many objects.
@@ -110,18 +114,50 @@ async fn convert(
 ) -> Result<Response<Body>, Infallible> {
     let body = request.into_body().collect().await.expect("a whole body").to_bytes();
     let review: Value = serde_json::from_slice(&body).expect("a review");
-    let mut objects = review["request"]["objects"].clone();
-    let objects_mut = objects.as_array_mut().expect("objects");
-    objects_mut.iter_mut().for_each(|object| object["apiVersion"] = review["request"]["desiredAPIVersion"].clone());
-    asked.send_modify(|asked| *asked += objects_mut.len());
+    let (response, count) = match review["kind"] == "AdmissionReview" {
+        true => (verdict(&review["request"]), 1),
+        false => converted(&review["request"]),
+    };
+    asked.send_modify(|asked| *asked += count);
     let manner = *manners.wait_for(|manner| *manner != Manner::Silent).await.expect("the test runs");
     if manner == Manner::Endless {
         return Ok(Response::new(Spaces.boxed()));
     }
-    let response =
-        json!({"uid": review["request"]["uid"], "convertedObjects": objects, "result": {"status": "Success"}});
     let answer = json!({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response});
     Ok(Response::new(Full::from(answer.to_string()).boxed()))
+}
+
+/// The response to a request for conversion, and the number of its objects.
+fn converted(request: &Value) -> (Value, usize) {
+    let mut objects = request["objects"].clone();
+    let all = objects.as_array_mut().expect("objects");
+    all.iter_mut().for_each(|object| object["apiVersion"] = request["desiredAPIVersion"].clone());
+    let count = all.len();
+    (json!({"uid": request["uid"], "convertedObjects": objects, "result": {"status": "Success"}}), count)
+}
+
+/// The response to a request for a review.
+fn verdict(request: &Value) -> Value {
+    if request["name"] == "bad" {
+        return json!({"uid": request["uid"], "allowed": false, "status": {"message": "it is bad", "code": 403}});
+    }
+    let patch = json!([{"op": "add", "path": "/metadata/labels", "value": {"reviewed": "yes"}}]);
+    let patch = STANDARD.encode(patch.to_string());
+    json!({"uid": request["uid"], "allowed": true, "patchType": "JSONPatch", "patch": patch, "warnings": ["seen"]})
+}
+
+/// The configuration of a webhook that reviews new config maps.
+fn reviewing(client_config: &Value) -> Value {
+    let rule = json!({"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]});
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": "reviews"},
+        "webhooks": [{
+            "name": "reviews.example.com", "clientConfig": client_config, "rules": [rule],
+            "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        }],
+    })
 }
 
 /// A body that does not end.
@@ -352,4 +388,52 @@ async fn a_definition_is_removed_when_its_webhook_answers_again() {
     // Nobody writes anything.
     is_removed(&mut definitions).await;
     assert_eq!(client.get(V1).await.code, 404);
+}
+
+/// As tests of operators do it: the webhook runs in the test, and is called at its own address, or as a service.
+#[tokio::test]
+async fn a_webhook_reviews_from_the_next_request_on() {
+    let hook = Hook::start().await;
+    let server = start_with(FakeApiServer::builder().add_service_address("default", "hook", 443, hook.address)).await;
+    let mut client = Client::new(&server).await;
+    let service = json!({"namespace": "default", "name": "hook", "path": "/review"});
+    let configs =
+        [json!({"url": hook.url, "caBundle": hook.ca_bundle}), json!({"service": service, "caBundle": hook.ca_bundle})];
+    for (index, config) in configs.iter().enumerate() {
+        client.post(MUTATING, &reviewing(config)).await.expect(201);
+        let created = client.post(CONFIG_MAPS, &with_data(&format!("good-{index}"), "k", "v")).await;
+        assert_eq!(created.expect(201)["metadata"]["labels"], json!({"reviewed": "yes"}));
+        assert_eq!(created.header("warning"), "299 - \"seen\"");
+        let (_, message) = client.post(CONFIG_MAPS, &with_data("bad", "k", "v")).await.refusal(403);
+        assert_eq!(message, "admission webhook \"reviews.example.com\" denied the request: it is bad");
+        client.delete(&format!("{MUTATING}/reviews")).await.expect(200);
+        client.post(CONFIG_MAPS, &with_data("bad", "k", "v")).await.expect(201);
+        client.delete(&format!("{CONFIG_MAPS}/bad")).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_review_that_takes_long_holds_up_only_its_own_request() {
+    let mut hook = Hook::start().await;
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let config = json!({"url": hook.url, "caBundle": hook.ca_bundle});
+    client.post(MUTATING, &reviewing(&config)).await.expect(201);
+    hook.manner.send_replace(Manner::Silent);
+    let mut waiting = JoinSet::new();
+    for index in 0..MANY {
+        let mut client = Client::over(&server, PROTOCOLS[index % 2]).await;
+        waiting
+            .spawn(async move { client.post(CONFIG_MAPS, &with_data(&format!("slow-{index}"), "k", "v")).await.code });
+    }
+    hook.was_asked(MANY).await;
+    client.get(CONFIG_MAPS).await.expect(200);
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "quick"}});
+    client.post("/api/v1/namespaces/default/secrets", &secret).await.expect(201);
+    client.delete(&format!("{MUTATING}/reviews")).await.expect(200);
+    client.post(CONFIG_MAPS, &with_data("unreviewed", "k", "v")).await.expect(201);
+    hook.manner.send_replace(Manner::Converts);
+    assert_eq!(soon(waiting.join_all()).await, [201; MANY]);
+    let slow = client.get(&format!("{CONFIG_MAPS}/slow-0")).await.expect(200);
+    assert_eq!(slow["metadata"]["labels"]["reviewed"], "yes");
 }

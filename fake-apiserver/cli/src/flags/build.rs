@@ -57,6 +57,9 @@ impl Flags {
         builder = given(builder, self.allow_privileged.or(self.is_bare.then_some(false)), Builder::allow_privileged);
         builder = given(builder, self.service_cluster_ip_range.clone(), Builder::service_cluster_ip_range);
         builder = given(builder, self.service_node_port_range.clone(), Builder::service_node_port_range);
+        for one in &self.resolve_service {
+            builder = builder.add_service_address(&one.namespace, &one.name, one.port, one.address);
+        }
         builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
         builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
         let file = self.admission_control_config_file.as_ref();

@@ -16,7 +16,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use values::{clock_offset, feature_gate, go_bool, max_token_expiration, port_range, request_timeout, runtime_config};
+use values::{
+    ServiceAddress, clock_offset, feature_gate, go_bool, max_token_expiration, port_range, request_timeout,
+    runtime_config, service_address,
+};
 
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, and by default everything is allowed.
 #[derive(Debug, Parser)]
@@ -87,6 +90,11 @@ pub struct Flags {
     /// Range of the node ports of services; 30000-32767 by default
     #[arg(long, value_name = "FIRST-LAST", value_parser = port_range)]
     service_node_port_range: Option<RangeInclusive<u16>>,
+
+    /// Address, such as default/hook:443=127.0.0.1:8443, at which webhooks behind a port of a service are called; repeatable. Others are at
+    /// the cluster IPs of their services
+    #[arg(long, value_name = "NAMESPACE/NAME:PORT=ADDRESS", value_parser = service_address)]
+    resolve_service: Vec<ServiceAddress>,
 
     /// Issuer of service account tokens; repeat to accept others. New tokens have the first one
     #[arg(long, value_name = "ISSUER")]

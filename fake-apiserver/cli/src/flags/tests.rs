@@ -56,6 +56,17 @@ fn ranges_of_ports() {
 }
 
 #[test]
+fn addresses_of_services() {
+    let flags = parse(&["--resolve-service", "a/b:443=127.0.0.1:8443", "--resolve-service=a/c:1=[::1]:2"]).unwrap();
+    let found: Vec<_> =
+        flags.resolve_service.iter().map(|one| (&*one.name, one.port, one.address.to_string())).collect();
+    assert_eq!(found, [("b", 443, "127.0.0.1:8443".to_owned()), ("c", 1, "[::1]:2".to_owned())]);
+    for text in ["", "a/b=127.0.0.1:1", "b:1=127.0.0.1:1", "a/b:1", "a/b:x=127.0.0.1:1", "a/b:1=host:1"] {
+        assert!(parse(&[&format!("--resolve-service={text}")]).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn refusals_are_one_line() {
     const MODES: &str = "for '--authorization-mode <MODES>': authorization-mode";
     const EXPIRATION: &str = "for '--service-account-max-token-expiration <DURATION>'";

@@ -1,6 +1,7 @@
 //! The values of flags, in the forms of Go.
 
 use fake_apiserver::internals::parse_duration;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -46,6 +47,27 @@ pub(super) fn clock_offset(text: &str) -> Result<(usize, i64), String> {
     let replica = replica.parse().map_err(|_| "the replica is not a number from 0 on")?;
     let seconds = seconds.parse().map_err(|_| "the offset is not a number of seconds")?;
     Ok((replica, seconds))
+}
+
+/// The address of a port of a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServiceAddress {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) port: u16,
+    pub(super) address: SocketAddr,
+}
+
+/// A service, its port and an address: `namespace/name:443=127.0.0.1:8443`.
+pub(super) fn service_address(text: &str) -> Result<ServiceAddress, String> {
+    let parts = || {
+        let (service, address) = text.split_once('=')?;
+        let (namespace, service) = service.split_once('/')?;
+        let (name, port) = service.split_once(':')?;
+        let (port, address) = (port.parse().ok()?, address.parse().ok()?);
+        Some(ServiceAddress { namespace: namespace.into(), name: name.into(), port, address })
+    };
+    parts().ok_or_else(|| "not a service and an address such as default/hook:443=127.0.0.1:8443".into())
 }
 
 /// `PortRange.Set` of `k8s.io/apimachinery/pkg/util/net`: a first and a last port, a first port and a number of others, or one port.

@@ -346,6 +346,13 @@ impl ApiError {
         self
     }
 
+    /// The same refusal with another status and reason.
+    #[must_use]
+    pub fn with_reason(mut self, code: u16, reason: &'static str) -> Self {
+        (self.0.code, self.0.reason) = (code, reason.into());
+        self
+    }
+
     /// The same refusal with its message rewritten.
     #[must_use]
     pub fn with_message(mut self, rewrite: impl FnOnce(&str) -> String) -> Self {

@@ -14,7 +14,7 @@ use tree::{Map as Object, Text, Value};
 ///
 /// # Errors
 /// If an item of a list has no key, or occurs twice in `applied`, or the deadline has passed.
-pub(super) fn merge(ty: Type<'_>, live: &Value, applied: &Value, deadline: &Deadline) -> Result<Value, String> {
+pub fn merge(ty: Type<'_>, live: &Value, applied: &Value, deadline: &Deadline) -> Result<Value, String> {
     Ok(merged(ty, Some(live), Some(applied), &Steps::until(deadline))?.unwrap_or(Value::Null))
 }
 

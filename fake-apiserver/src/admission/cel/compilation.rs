@@ -44,6 +44,16 @@ pub(crate) struct Scope {
     pub(super) reads: Reads,
 }
 
+impl Expression {
+    /// Whether it compiles.
+    ///
+    /// # Errors
+    /// The message, if it does not.
+    pub(crate) fn compiles(&self) -> Result<(), &str> {
+        self.code.as_ref().map(drop).map_err(String::as_str)
+    }
+}
+
 impl Compilation {
     /// A compilation of expressions that can name variables of their own.
     pub(crate) fn composing() -> Self {

@@ -43,6 +43,11 @@ impl Conditions {
         (Conditions::compile(conditions, names, &mut compilation), compilation.finish())
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a webhook with these conditions is about a write. Errors are ignored unless it `fails` with them.
     ///
     /// # Errors

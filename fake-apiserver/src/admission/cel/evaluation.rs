@@ -20,6 +20,9 @@ pub(crate) struct Evaluation<'d> {
     deadline: &'d Deadline,
 }
 
+/// The value of an expression, or the message of its error.
+pub(crate) type Evaluated = Result<Value, String>;
+
 /// The reason why no more expressions are evaluated.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -41,11 +44,23 @@ impl<'d> Evaluation<'d> {
         Evaluation { bindings, variables, deadline }
     }
 
+    /// The values of expressions, with `None` in the places where there are none.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(crate) fn all<'e>(
+        &self,
+        expressions: impl Iterator<Item = Option<&'e Expression>>,
+        budget: &mut u64,
+    ) -> Result<Vec<Option<Evaluated>>, Stop> {
+        expressions.map(|expression| expression.map(|one| self.evaluate(one, budget)).transpose()).collect()
+    }
+
     /// The value of an expression, or the message of its error. Its cost is taken from the budget.
     ///
     /// # Errors
     /// If the budget does not suffice, or the deadline has passed.
-    pub(crate) fn evaluate(&self, expression: &Expression, budget: &mut u64) -> Result<Result<Value, String>, Stop> {
+    pub(crate) fn evaluate(&self, expression: &Expression, budget: &mut u64) -> Result<Evaluated, Stop> {
         self.deadline.check().map_err(Stop::Ended)?;
         let code = match &expression.code {
             Ok(code) => code,

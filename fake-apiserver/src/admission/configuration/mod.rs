@@ -10,7 +10,7 @@ mod decode;
 
 pub(crate) use decode::{Strictness, decode};
 
-use super::plugins::PluginError;
+use super::error::PluginError;
 use crate::registry::{items, text};
 use crate::{schema, yaml};
 use decode::Undecoded;

@@ -1,6 +1,6 @@
 //! Configurations that the real server (v1.37.1) refuses, with its words.
 
-use super::super::plugins::Config;
+use super::super::config::Config;
 use super::*;
 use crate::admission::chain;
 use crate::store::Store;

@@ -57,7 +57,7 @@ impl Immediate for AlwaysPullImages {
         if findings.is_empty() {
             return Ok(());
         }
-        // Upstream's aggregate of refusals is no refusal to its server.
+        // Upstream's server takes an aggregate of refusals for an error of its own.
         Err(ApiError::untyped(aggregate(findings.iter().map(|finding| write.forbidden(pod, finding).to_string()))))
     }
 }

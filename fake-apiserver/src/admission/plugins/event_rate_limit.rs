@@ -3,9 +3,9 @@
 //! Follows `plugin/pkg/admission/eventratelimit/{admission,limitenforcer,cache}.go` (v1.37.1) and the token bucket of
 //! `golang.org/x/time/rate`.
 
-use super::{Config, PluginError, not_made};
 use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
+use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult, Errors, FieldError, Path, aggregate};
 use crate::registry::{items, number, text};
 use jiff::Timestamp;
@@ -164,7 +164,7 @@ impl EventRateLimit {
         });
         match errors.is_empty() {
             true => Ok(Box::new(EventRateLimit(limits))),
-            false => Err(not_made(NAME, aggregate(errors.iter().map(ToString::to_string)))),
+            false => Err(PluginError::not_made(NAME, aggregate(errors.iter().map(ToString::to_string)))),
         }
     }
 }
@@ -176,10 +176,11 @@ impl Immediate for EventRateLimit {
         if !is_counted || write.options.dry_run() {
             return Ok(());
         }
+        let now = write.clock.now();
         let refusals = self.0.iter().filter_map(|limit| {
             let key = limit.kind.key(write, event);
             let why = || format!("limit reached on type {} for key {key}", limit.kind.name());
-            (!limit.accepts(&key, write.clock.now())).then(why)
+            (!limit.accepts(&key, now)).then(why)
         });
         let refusals: Vec<String> = refusals.collect();
         match refusals.is_empty() {

@@ -12,6 +12,7 @@ mod event_rate_limit;
 mod extended_resource_toleration;
 mod hard_anti_affinity;
 mod limit_ranger;
+mod mutating_admission_policy;
 mod names;
 mod namespace_auto_provision;
 mod namespace_exists;
@@ -32,17 +33,17 @@ mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 mod tolerations;
+mod validating_admission_policy;
 mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
-pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
-use super::configuration::{Configuration, Strictness, decode};
+use super::config::Config;
+use super::configuration::Configuration;
+use super::error::PluginError;
 use super::plugin::Plugin;
-use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
-use crate::webhook::Services;
 use always_deny::AlwaysDeny;
 use always_pull_images::AlwaysPullImages;
 use certificates::{SignerPermission, SubjectRestriction};
@@ -52,6 +53,7 @@ use event_rate_limit::EventRateLimit;
 use extended_resource_toleration::ExtendedResourceToleration;
 use hard_anti_affinity::HardAntiAffinity;
 use limit_ranger::LimitRanger;
+use mutating_admission_policy::MutatingAdmissionPolicy;
 use namespace_auto_provision::NamespaceAutoProvision;
 use namespace_exists::NamespaceExists;
 use namespace_lifecycle::NamespaceLifecycle;
@@ -68,14 +70,14 @@ use priority::Priority;
 use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
-use std::fmt::Display;
-use std::path::PathBuf;
-use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
-use tree::Value;
+use validating_admission_policy::ValidatingAdmissionPolicy;
 use webhooks::mutating::{self, MutatingWebhooks};
 use webhooks::validating::{self, ValidatingWebhooks};
+
+/// The making of a plugin with a configuration.
+type Configure = fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -84,7 +86,7 @@ enum Support {
     /// Off unless enabled.
     Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// With a configuration, which may be wrong; on by default or not.
-    Configured(bool, fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>),
+    Configured(bool, Configure),
     /// Without effect in the real server either.
     Idle,
     /// Not supported.
@@ -126,98 +128,22 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
     ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
     ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
-    ("MutatingAdmissionPolicy", Missing),
+    (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
     (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
-    ("ValidatingAdmissionPolicy", Missing),
+    ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
     (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
-    ("ResourceQuota", Configured(true, |config, store| ResourceQuota::configured(config, store))),
+    ("ResourceQuota", Configured(true, ResourceQuota::configured)),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
 /// The plugins whose configuration is not supported, though they are.
 const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"];
 
-/// The error of an invalid choice of plugins. The first two messages are the real server's.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PluginError {
-    /// The real server does not have a plugin of that name either.
-    #[error("{flag} plugin {name:?} is unknown")]
-    Unknown {
-        /// The flag that names it.
-        flag: &'static str,
-        /// The name of the plugin.
-        name: String,
-    },
-    /// Plugins are both enabled and disabled.
-    #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
-    Overlapped(Vec<String>),
-    /// A configuration that cannot be read or is wrong, in the real server's words.
-    #[error("{0}")]
-    Configuration(String),
-    /// The plugin has a configuration in the real server only.
-    #[error("fake-apiserver does not support a configuration of the admission plugin {0}")]
-    NotConfigurable(String),
-    /// The plugin exists in the real server only.
-    #[error("fake-apiserver does not have the admission plugin {0}")]
-    Missing(String),
-}
-
-/// The choice of plugins.
-#[derive(Debug, Clone, std::default::Default)]
-pub(crate) struct Config {
-    /// `--enable-admission-plugins`.
-    pub(crate) enabled: Vec<String>,
-    /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
-    pub(crate) disabled: Vec<String>,
-    /// `--admission-control-config-file`.
-    pub(crate) file: Option<PathBuf>,
-    /// The configurations that are given without a file.
-    pub(crate) configuration: Configuration,
-    /// The kind of tokens that the plugin `ServiceAccount` mounts.
-    pub(crate) tokens: Tokens,
-    /// The services that webhooks are behind.
-    pub(crate) services: Option<Arc<dyn Services>>,
-}
-
-impl Config {
-    /// The services that webhooks are behind; unless others are given, those in the store.
-    fn services(&self, store: &Store) -> Arc<dyn Services> {
-        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
-        self.services.clone().unwrap_or_else(|| known())
-    }
-}
-
-impl Config {
-    /// The decoded configuration of a plugin; `None` without one.
-    fn decoded(
-        &self,
-        plugin: &str,
-        kinds: &[(&str, &str)],
-        strictness: Strictness,
-    ) -> Result<Option<Value>, PluginError> {
-        let text = self.configuration.of(plugin)?;
-        let decoded = text.map(|text| decode(&text, kinds, strictness)).transpose();
-        decoded.map_err(|error| not_made(plugin, error.message()))
-    }
-}
-
-/// The error of a plugin that cannot be made with its configuration.
-fn not_made(plugin: &str, why: impl Display) -> PluginError {
-    PluginError::Configuration(format!("couldn't init admission plugin {plugin:?}: {why}"))
-}
+/// The plugins that upstream advises against.
+const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];
 
 /// The chain of a server with that store.
 pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
-    let read;
-    let config = match &config.file {
-        None => config,
-        Some(file) => {
-            let configuration = config.configuration.clone().and(Configuration::read(file)?);
-            read = Config { configuration, ..config.clone() };
-            &read
-        }
-    };
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -231,6 +157,19 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         both.dedup();
         return Err(PluginError::Overlapped(both));
     }
+    for name in DEPRECATED.into_iter().filter(|name| enabled.iter().any(|enabled| enabled == name)) {
+        let advice = "Please remove this controller from your configuration files and scripts.";
+        tracing::warn!("{name} admission controller is deprecated. {advice}");
+    }
+    let read;
+    let config = match &config.file {
+        None => config,
+        Some(file) => {
+            let configuration = config.configuration.clone().and(Configuration::read(file)?);
+            read = Config { configuration, ..config.clone() };
+            &read
+        }
+    };
     let mut chain = Vec::new();
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);

@@ -11,8 +11,11 @@ use crate::registry::{ids, items, text};
 use crate::schema::quote;
 use tree::Value;
 
+/// Whether the update of a pod needs a feature, from the new pod and the old one.
+type Needs = fn(&Value, &Value) -> bool;
+
 /// The features that an update may need, by name, and when it does.
-const FEATURES: [(&str, fn(&Value, &Value) -> bool); 2] = [
+const FEATURES: [(&str, Needs); 2] = [
     ("InPlacePodLevelResourcesVerticalScaling", |new, old| {
         !equal(new["spec"].get("resources"), old["spec"].get("resources"))
     }),

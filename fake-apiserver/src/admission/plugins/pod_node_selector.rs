@@ -3,8 +3,8 @@
 //! Follows `plugin/pkg/admission/podnodeselector/admission.go` and `ConvertSelectorToLabelsMap` of
 //! `k8s.io/apimachinery/pkg/labels` (v1.37.1).
 
-use super::{Config, PluginError};
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
+use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{meta, name};
 use crate::registry::child;

@@ -5,8 +5,7 @@
 use super::node_declared_features::changed_on_node;
 use crate::admission::{Attributes, Immediate};
 use crate::error::ApiResult;
-use crate::registry::{Amounts, of_containers};
-use crate::registry::{Quantity, ids, in_units};
+use crate::registry::{Amounts, Quantity, ids, in_units, of_containers};
 use crate::schema::quote;
 use tree::Value;
 
@@ -44,7 +43,7 @@ impl Immediate for PodResize {
     }
 }
 
-/// What a pod requests (`PodRequests`).
+/// The resources that a pod requests (`PodRequests`).
 fn requests(pod: &Value) -> Amounts {
     let mut requests = of_containers(pod, |container| &container["resources"]["requests"]);
     let of_pod = Amounts::read(&pod["spec"]["resources"]["requests"]);

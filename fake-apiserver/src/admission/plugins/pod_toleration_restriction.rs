@@ -4,9 +4,9 @@
 
 use super::namespace_lifecycle;
 use super::tolerations::{covers, merge};
-use super::{Config, PluginError, not_made};
 use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
+use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::meta;
 use crate::registry::{check_tolerations, child, items, quality_of_service, text};
@@ -43,7 +43,7 @@ impl PodTolerationRestriction {
         });
         if !errors.is_empty() {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            return Err(not_made(NAME, format!("invalid config: [{}]", errors.join(" "))));
+            return Err(PluginError::not_made(NAME, format!("invalid config: [{}]", errors.join(" "))));
         }
         Ok(Box::new(PodTolerationRestriction { defaults: defaults.to_vec(), whitelist: whitelist.to_vec() }))
     }

@@ -2,8 +2,9 @@
 
 use crate::api::request::Body;
 use crate::api::request::decode::{self, Expected};
+use crate::api::request::options::WriteOptions;
 use crate::api::write::rewrite;
-use crate::api::{Reply, Request, admission, preconditions};
+use crate::api::{Reply, Request, admission, managers, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
@@ -15,18 +16,59 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("v1", "Binding")?;
-    let (options, mut binding) = decode::creation(request, &expected)?;
-    admission::create(request, &options, &mut binding).await?;
-    if meta::name(&binding) != request.name {
+    let (options, binding) = decode::creation(request, &expected)?;
+    let (binding, node) = admitted(request, &options, binding, request.name.to_owned()).await?;
+    assign(request, &options, &binding, &node).await
+}
+
+/// `POST bindings`: the same for the pod of the binding's name (`LegacyBindingREST`). Admission sees it as a binding, not as one of a pod.
+pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let (options, binding) = decode::creation(request, &Expected::named("v1", "Binding")?)?;
+    let name = meta::name(&binding).to_owned();
+    if name.is_empty() {
+        return Err(ApiError::bad_request("Name parameter required."));
+    }
+    let (binding, node) = admitted(request, &options, binding, name.clone()).await?;
+    let pods = request.registry.known(ids::PODS);
+    let own = Request {
+        resource: pods,
+        version: pods.storage(),
+        subresource: pods.storage().subresource("binding"),
+        name: &name,
+        user: request.user.clone(),
+        body: Body { content_type: request.body.content_type, bytes: request.body.bytes.clone() },
+        deadline: request.deadline.clone(),
+        warnings: Vec::new(),
+        annotations: Vec::new(),
+        ..*request
+    };
+    assign(&own, &options, &binding, &node).await
+}
+
+/// A binding of the pod of that name, after admission, and its node.
+async fn admitted(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    mut binding: Value,
+    name: String,
+) -> ApiResult<(Value, String)> {
+    managers::asked(request, options, &Expected::named("v1", "Binding")?, &mut binding);
+    admission::create(request, options, &mut binding).await?;
+    if meta::name(&binding) != name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
     // Upstream forgets to give these errors a type.
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
-    admission::validate(request, &options, &binding, None).await?;
+    admission::validate(request, options, &binding, None).await?;
+    Ok((binding, node))
+}
+
+/// Assigns the pod of the request to a node.
+async fn assign(request: &Request<'_>, options: &WriteOptions, binding: &Value, node: &str) -> ApiResult<Reply> {
     let now = format_seconds(request.now);
-    let assignment = rewrite(request, &options, |request, entry, pod| {
-        preconditions::check_uid(request, &options, &entry.key, meta::uid(&binding), Some(entry))?;
-        preconditions::check_revision(request, &options, meta::resource_version(&binding), entry)?;
+    let assignment = rewrite(request, options, |request, entry, pod| {
+        preconditions::check_uid(request, options, &entry.key, meta::uid(binding), Some(entry))?;
+        preconditions::check_revision(request, options, meta::resource_version(binding), entry)?;
         let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
         let name = request.name;
         if meta::deletion_timestamp(pod).is_some() {
@@ -39,37 +81,11 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         if pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty()) {
             return conflict(format!("pod {name} has non-empty .spec.schedulingGates"));
         }
-        assign(pod, &node, &binding, &now);
+        put_on(pod, node, binding, &now);
         Ok(())
     });
     assignment.await?;
     Ok(Reply::Success { code: 201 })
-}
-
-/// `POST bindings`: the same for the pod of the binding's name (`LegacyBindingREST`).
-pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let (_, binding) = decode::creation(request, &Expected::named("v1", "Binding")?)?;
-    let name = meta::name(&binding);
-    if name.is_empty() {
-        return Err(ApiError::bad_request("Name parameter required."));
-    }
-    let catalog = request.cluster.catalog();
-    let pods = catalog.registry.known(ids::PODS);
-    let mut own = Request {
-        resource: pods,
-        version: pods.storage(),
-        subresource: pods.storage().subresource("binding"),
-        name,
-        user: request.user.clone(),
-        body: Body { content_type: request.body.content_type, bytes: request.body.bytes.clone() },
-        deadline: request.deadline.clone(),
-        warnings: Vec::new(),
-        annotations: Vec::new(),
-        ..*request
-    };
-    let reply = create(&mut own).await;
-    request.annotations.extend(own.annotations);
-    reply
 }
 
 fn node(binding: &Value) -> Result<String, Vec<FieldError>> {
@@ -89,7 +105,7 @@ fn node(binding: &Value) -> Result<String, Vec<FieldError>> {
     if errors.is_empty() { Ok(name.to_string()) } else { Err(errors) }
 }
 
-fn assign(pod: &mut Value, node: &str, binding: &Value, now: &str) {
+fn put_on(pod: &mut Value, node: &str, binding: &Value, now: &str) {
     pod["spec"]["nodeName"] = node.into();
     for member in ["annotations", "labels"] {
         for (key, value) in binding["metadata"][member].as_object().into_iter().flatten() {

@@ -9,7 +9,7 @@
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::options::WriteOptions;
 use crate::api::write::rewrite;
-use crate::api::{Reply, Request, admission};
+use crate::api::{Reply, Request, admission, managers};
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::commit::{Change, draft};
@@ -37,6 +37,7 @@ const MAX_DISRUPTED: usize = 2000;
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("policy/v1", "Eviction")?.or_in("policy/v1beta1");
     let (mut options, mut eviction) = decode::creation(request, &expected)?;
+    managers::asked(request, &options, &expected, &mut eviction);
     admission::create(request, &options, &mut eviction).await?;
     if meta::name(&eviction) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Eviction object"));

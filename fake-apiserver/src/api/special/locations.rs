@@ -5,13 +5,14 @@
 //!
 //! None of them can be reached from this server: it resolves no name, and answers as if every host refused the connection.
 
+use crate::admission::Kind;
 use crate::api::Request;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{ids, items, number, text};
 use crate::store::{Key, ResourceId};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-use tree::Value;
+use tree::{Value, json};
 
 /// `KubeletPort`, for nodes that do not report another one.
 const KUBELET_PORT: i64 = 10250;
@@ -138,6 +139,13 @@ pub(super) fn check_wet(request: &Request<'_>) -> ApiResult<()> {
         true => Err(ApiError::bad_request("dryRun is not supported")),
         false => Ok(()),
     }
+}
+
+/// The options of a request that connects, as an object without fields.
+pub(super) fn connect_options(request: &Request<'_>) -> Value {
+    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
+    let kind = Kind::of(request.version, subresource);
+    json!({"kind": kind.kind, "apiVersion": kind.api_version()})
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! `RandomEndpoint` of `k8s.io/apiserver/pkg/util/proxy` (v0.37.1; of several endpoints the first is taken), and `UpgradeAwareHandler`
 //! of `k8s.io/apimachinery/pkg/util/proxy` (v0.37.1).
 
-use super::locations::{Host, check_wet, kubelet, object};
-use crate::api::{Reply, Request};
+use super::locations::{Host, check_wet, connect_options, kubelet, object};
+use crate::api::{Reply, Request, admission};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, items, number, text};
@@ -15,8 +15,14 @@ use tree::Value;
 /// The label of endpoint slices with the name of their service.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-pub(crate) fn connect(request: &Request<'_>, verb: &str) -> ApiResult<Reply> {
+pub(crate) async fn connect(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     check_wet(request)?;
+    let mut options = connect_options(request);
+    let path = request.forward.path.split_once(&format!("/{}/proxy", request.name)).map_or("", |(_, path)| path);
+    if !path.is_empty() {
+        options["path"] = path.into();
+    }
+    admission::connect(request, &mut options).await?;
     let host = match request.resource.id {
         ids::NODES => node(request)?,
         ids::SERVICES => service(request)?,

@@ -10,19 +10,18 @@ use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::media::{PatchFormat, patch_format};
 use crate::api::request::options::WriteOptions;
-use crate::api::write::{self, Wanted};
-use crate::api::{Reply, Request, get, preconditions};
+use crate::api::scales::{self, UNSET};
+use crate::api::write;
+use crate::api::{Reply, Request, admission, get, preconditions};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::managed::{self, Managers};
 use crate::object::meta;
-use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
+use crate::registry::set_at_path;
 use crate::schema;
-use tree::{Value, json};
+use tree::Value;
 
 /// Upstream's error for every scale of a custom resource that it cannot decode: the scheme of custom resources has no scales.
 const UNREGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
-/// The replicas of a custom resource that has none, in the scale that is written (`invalidSpecReplicas`).
-const UNSET: i32 = i32::MIN;
 const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
 
 fn expected() -> ApiResult<Expected<'static>> {
@@ -30,7 +29,7 @@ fn expected() -> ApiResult<Expected<'static>> {
 }
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(request, &get::entry(request).await?.object(), None)?)
+    reply(&scales::of(request, &get::entry(request).await?.object(), None)?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
@@ -80,56 +79,66 @@ async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     set_replicas(request, &options, change).await
 }
 
-/// Sets the workload's replicas to those of the scale that `wanted` returns for the current one and its managers.
+/// Sets the workload's replicas to those of the scale that `wanted` returns for the current one and its managers. Admission sees the scale,
+/// not the workload.
 async fn set_replicas(
     request: &mut Request<'_>,
     options: &WriteOptions,
     mut wanted: impl FnMut(&mut Request<'_>, &Value, Managers) -> ApiResult<(Value, Managers)>,
 ) -> ApiResult<Reply> {
+    let key = request.key();
+    while let Some(entry) = request.cluster.store.get(&key) {
+        let old = request.version.custom_from_storage(request.to_change(&entry).await?.object(), &request.deadline);
+        let known = managers::of(&old);
+        let mut current = scales::of(request, &old, Some(UNSET))?;
+        let own = || managed::of_scale(&known, &managers::scale_places(request));
+        let (shown, own) = (own(), own());
+        let (mut scale, scaled) = wanted(request, &current, own)?;
+        managers::set(&mut current, &shown);
+        managers::set(&mut scale, &scaled);
+        admission::update(request, options, &mut scale, &current).await?;
+        let mut workload = scaled_to(request, &old, &scale)?;
+        let known =
+            managed::of_workload(&known, scaled, &managers::scale_places(request), &request.version.api_version);
+        managers::set(&mut workload, &known);
+        let written = write::replace(request, options, &entry, &old, &mut workload, true).await?;
+        let Some(Reply::Object { line, .. }) = written else { continue };
+        let workload = tree::parse_object(&line).map_err(ApiError::internal)?;
+        return reply(&scales::of(request, &workload, Some(0))?);
+    }
+    Err(request.not_found())
+}
+
+/// The workload with the replicas of a scale.
+///
+/// # Errors
+/// If the scale is not valid, or is that of another object.
+fn scaled_to(request: &Request<'_>, workload: &Value, scale: &Value) -> ApiResult<Value> {
     let resource = format!("{}/scale", request.resource.plural);
     let qualified = Qualified { group: &request.resource.group, resource: &resource };
-    let written = write::update(request, options, |request, _, workload| {
-        let places = managers::scale_places(request);
-        let known = managers::of(workload);
-        let current = of(request, workload, Some(UNSET))?;
-        let (scale, scaled) = wanted(request, &current, managed::of_scale(&known, &places))?;
-        if request.version.is_custom() {
-            check_custom(request, &scale)?;
-        }
-        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
-        let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
-        if !errors.is_empty() && request.version.scale.is_none() {
-            return Err(ApiError::invalid(SCALE, request.name, &errors));
-        }
-        let (sent, stored) = (meta::uid(&scale), meta::uid(workload));
-        if !sent.is_empty() && sent != stored {
-            let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}");
-            return Err(ApiError::conflict(qualified, request.name, why));
-        }
-        let mut workload = workload.clone();
-        let path = request.version.scale.as_ref().map_or(".spec.replicas", |scale| &scale.replicas);
-        if !set_at_path(&mut workload, path, replicas.into()) {
-            return Err(ApiError::internal(format!("{path} is no place for a number")));
-        }
-        // Without a revision the scale of a custom resource may be written whatever the revision is, though the resource may not.
-        if request.version.scale.is_none() || !meta::resource_version(&scale).is_empty() {
-            meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
-        }
-        let known = managed::of_workload(&known, scaled, &places, &request.version.api_version);
-        managers::set(&mut workload, &known);
-        Ok(Wanted::Managed(workload))
-    });
-    match written.await? {
-        Reply::Object { line, .. } => {
-            let workload = tree::parse_object(&line);
-            reply(&of(
-                request,
-                &workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?,
-                Some(0),
-            )?)
-        }
-        _ => Err(ApiError::internal("an update did not answer with an object")),
+    if request.version.is_custom() {
+        check_custom(request, scale)?;
     }
+    let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+    let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
+    if !errors.is_empty() && request.version.scale.is_none() {
+        return Err(ApiError::invalid(SCALE, request.name, &errors));
+    }
+    let (sent, stored) = (meta::uid(scale), meta::uid(workload));
+    if !sent.is_empty() && sent != stored {
+        let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}");
+        return Err(ApiError::conflict(qualified, request.name, why));
+    }
+    let mut workload = workload.clone();
+    let path = request.version.scale.as_ref().map_or(".spec.replicas", |scale| &scale.replicas);
+    if !set_at_path(&mut workload, path, replicas.into()) {
+        return Err(ApiError::internal(format!("{path} is no place for a number")));
+    }
+    // Without a revision the scale of a custom resource may be written whatever the revision is, though the resource may not.
+    if request.version.scale.is_none() || !meta::resource_version(scale).is_empty() {
+        meta::set(&mut workload, "resourceVersion", meta::resource_version(scale));
+    }
+    Ok(workload)
 }
 
 /// Upstream's check of a written scale of a custom resource: `spec.replicas` must be set.
@@ -139,43 +148,6 @@ fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
     Ok(())
-}
-
-/// The scale of a workload. A custom resource may have no replicas yet: `missing` is used for them; if it is `None`, they are
-/// required.
-fn of(request: &Request<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
-    let (spec, status) = match &request.version.scale {
-        Some(paths) => of_custom(paths, workload, missing)?,
-        None => {
-            let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;
-            let replicas = workload["status"]["replicas"].as_i64().unwrap_or_default();
-            (workload["spec"]["replicas"].clone(), json!({"replicas": replicas, "selector": selector}))
-        }
-    };
-    let mut scale = json!({
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": {},
-        "spec": { "replicas": spec },
-        "status": status,
-    });
-    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
-        meta::carry_over(&mut scale, workload, field);
-    }
-    Ok(scale)
-}
-
-/// The replicas and the status of the scale of a custom resource (`scaleFromCustomResource`).
-fn of_custom(paths: &ScalePaths, object: &Value, missing: Option<i32>) -> ApiResult<(Value, Value)> {
-    let refused = || ApiError::internal(format!("the spec replicas field {:?} does not exist", paths.replicas));
-    let replicas = at_path(object, &paths.replicas).filter(|value| value.is_i64()).cloned();
-    let replicas = replicas.or(missing.map(Value::from)).ok_or_else(refused)?;
-    let mut status = json!({"replicas": at_path(object, &paths.status_replicas).and_then(Value::as_i64).unwrap_or(0)});
-    let selector = paths.selector.as_deref().and_then(|path| at_path(object, path)).and_then(Value::as_str);
-    if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
-        status["selector"] = selector.into();
-    }
-    Ok((replicas, status))
 }
 
 fn reply(scale: &Value) -> ApiResult<Reply> {

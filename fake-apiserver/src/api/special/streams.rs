@@ -1,23 +1,24 @@
 //! `pods/{name}/exec`, `attach` and `portforward`: streams to a pod, over a connection that becomes one of SPDY or WebSocket.
 //!
 //! ```text
-//!   options ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet, which cannot be reached
+//!   options ─▶ admission ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet, which cannot be reached
 //! ```
 //! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1). Not ported: streams over WebSocket with the subprotocol
 //! `v5.channel.k8s.io`, where upstream accepts the upgrade and sends the failure through it.
 
-use super::locations::{check_wet, container, kubelet, object};
-use crate::api::{Reply, Request};
+use super::locations::{check_wet, connect_options, container, kubelet, object};
+use crate::api::{Reply, Request, admission};
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Stream, ids, text};
-use tree::json;
+use tree::{Value, json};
 
-pub(crate) fn connect(request: &Request<'_>, stream: Stream, verb: &str) -> ApiResult<Reply> {
+pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &str) -> ApiResult<Reply> {
     check_wet(request)?;
     if stream == Stream::Ports {
         request.query.all("ports").flat_map(|ports| ports.split(',')).try_for_each(check_port)?;
     }
+    admission::connect(request, &mut options(request, stream)).await?;
     if verb != "create" {
         authorize_create(request)?;
     }
@@ -34,6 +35,36 @@ pub(crate) fn connect(request: &Request<'_>, stream: Stream, verb: &str) -> ApiR
         return Err(ApiError::bad_request("Upgrade request required"));
     }
     Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal())))
+}
+
+/// The options of the request, as an object.
+fn options(request: &Request<'_>, stream: Stream) -> Value {
+    let mut options = connect_options(request);
+    let query = request.query;
+    match stream {
+        Stream::Ports => {
+            let ports = query.all("ports").flat_map(|ports| ports.split(',')).filter_map(|port| port.parse().ok());
+            let ports: Vec<Value> = ports.map(|port: u16| port.into()).collect();
+            if !ports.is_empty() {
+                options["ports"] = ports.into();
+            }
+        }
+        Stream::Container => {
+            for field in ["stdin", "stdout", "stderr", "tty"] {
+                if query.flag(field) == Some(true) {
+                    options[field] = true.into();
+                }
+            }
+            if !query.get("container").is_empty() {
+                options["container"] = query.get("container").into();
+            }
+            let command: Vec<Value> = query.all("command").map(Value::from).collect();
+            if !command.is_empty() {
+                options["command"] = command.into();
+            }
+        }
+    }
+    options
 }
 
 /// `strconv.ParseUint(text, 10, 16)`.

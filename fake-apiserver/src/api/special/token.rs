@@ -12,8 +12,10 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     token_request::set_defaults(&mut body);
     managers::asked(request, &options, &expected, &mut body);
     admission::create(request, &options, &mut body).await?;
-    admission::validate(request, &options, &body, None).await?;
     let cluster = request.cluster;
+    let (namespace, name) = (request.namespace, request.name);
+    cluster.authenticator.check_token_request(namespace, name, &mut body, request.now, &request.objects)?;
+    admission::validate(request, &options, &body, None).await?;
     let outcome = cluster.authenticator.token_request(
         request.namespace,
         request.name,

@@ -11,6 +11,7 @@
 mod begin;
 mod stages;
 
+use super::request::ensure_namespace;
 use super::request::options::{WriteOptions, parse_uint};
 use super::{Reply, Request, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
@@ -47,6 +48,7 @@ pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &
         write.managers(&mut object).await;
     }
     write.mutate(&mut object).await?;
+    ensure_namespace(write.request, &mut object)?;
     escalation::check(write.request, &object, None)?;
     let base = meta::generate_name(&object).to_string();
     if meta::name(&object).is_empty() && base.is_empty() && write.request.resource.rules.named_by_uid {

@@ -1,13 +1,13 @@
 //! The stages of a write. Each sees the request, its options and, unless the object is created, the current one.
 
 use super::super::request::options::{WriteOptions, parse_uint};
-use super::super::{Request, admission, managers};
+use super::super::{Request, admission, managers, scales};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, draft, namespace, size};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
-use crate::registry::{Context, Findings, Strategy, carry_over};
+use crate::registry::{Context, Findings, Handler, Strategy, carry_over};
 use crate::store::Entry;
 use std::sync::Arc;
 use tree::{Map, Text, Value, json};
@@ -41,6 +41,11 @@ impl<'w> Write<'w, '_> {
     fn strategy(&self) -> &'_ Strategy {
         let own = self.current.and(self.request.subresource);
         own.map_or(&self.request.resource.rules.strategy, |subresource| &subresource.strategy)
+    }
+
+    /// Whether it is a write of the object's scale.
+    fn is_of_scale(&self) -> bool {
+        self.request.subresource.is_some_and(|subresource| subresource.handler == Handler::Scale)
     }
 
     /// The context of rules.
@@ -79,6 +84,8 @@ impl<'w> Write<'w, '_> {
     pub(super) async fn mutate(&mut self, new: &mut Value) -> ApiResult<()> {
         self.request.deadline.check()?;
         match self.old() {
+            // Admission has seen the scale.
+            Some(_) if self.is_of_scale() => Ok(()),
             None => admission::create(self.request, self.options, new).await,
             Some(old) => admission::update(self.request, self.options, new, old).await,
         }
@@ -112,7 +119,7 @@ impl<'w> Write<'w, '_> {
         let early = (self.strategy().early_warnings)(object);
         self.request.warnings.extend(early);
         (self.strategy().prepare)(&self.context(), object, None);
-        self.request.warnings.extend(validate::dedup_owner_references(object, false));
+        self.request.warnings.extend(validate::dedup_owner_references(object, true));
     }
 
     fn prepare_update(&mut self, new: &mut Value, old: &Value) {
@@ -156,7 +163,7 @@ impl<'w> Write<'w, '_> {
             errors.retain(|error| !error.is_about_privileged());
         }
         if !errors.is_empty() {
-            let name = if old.is_some() { self.request.name } else { meta::name(new) };
+            let name = if meta::name(new).is_empty() { self.request.name } else { meta::name(new) };
             return Err(ApiError::invalid(resource.qualified_kind(), name, &errors));
         }
         let warnings = (self.strategy().warnings)(&self.context(), new, old);
@@ -169,6 +176,11 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// A plugin's refusal.
     pub(super) async fn admit(&mut self, new: &Value) -> ApiResult<()> {
+        if self.is_of_scale() {
+            let scale = |object| scales::of(self.request, object, Some(scales::UNSET));
+            let (new, old) = (scale(new)?, self.old().map(scale).transpose()?);
+            return admission::validate(self.request, self.options, &new, old.as_ref()).await;
+        }
         admission::validate(self.request, self.options, new, self.old()).await
     }
 

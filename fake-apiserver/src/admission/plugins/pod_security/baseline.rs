@@ -2,8 +2,8 @@
 //!
 //! Follows the files `policy/check_*.go` of `k8s.io/pod-security-admission` (v0.37.1).
 
-use super::checks::Violation;
 use super::culprits::{Culprits, containers, counted, named, quoted, security};
+use super::violation::Violation;
 use crate::object::meta;
 use crate::registry::{at, flag, items, number, text};
 use crate::schema::quote;

@@ -3,9 +3,15 @@
 //! Follows `policy/registry.go` and `policy/checks.go` of `k8s.io/pod-security-admission` (v0.37.1).
 
 use super::policy::{Level, Standard};
+use super::violation::Violation;
 use super::{baseline, restricted};
 use crate::registry::{flag, text};
 use tree::Value;
+
+/// The search for a violation of the standard of a minor version.
+type Find = fn(&Value, i64) -> Option<Violation>;
+/// Whether a pod is exempt from a check.
+type Exempts = fn(&Value) -> bool;
 
 /// A check of a pod, or of a template, which has the same fields.
 struct Check {
@@ -15,19 +21,19 @@ struct Check {
     /// The first minor version that has it.
     since: i64,
     /// The check itself, of the standard of a minor version.
-    find: fn(&Value, i64) -> Option<Violation>,
+    find: Find,
     /// The pods that it does not apply to, from a minor version on.
-    exempt: Option<(i64, fn(&Value) -> bool)>,
+    exempt: Option<(i64, Exempts)>,
     /// The weaker check in place of which it is made.
     replaces: Option<&'static str>,
 }
 
 impl Check {
-    const fn baseline(id: &'static str, find: fn(&Value, i64) -> Option<Violation>) -> Check {
+    const fn baseline(id: &'static str, find: Find) -> Check {
         Check { id, level: Level::Baseline, since: 0, find, exempt: None, replaces: None }
     }
 
-    const fn restricted(id: &'static str, find: fn(&Value, i64) -> Option<Violation>) -> Check {
+    const fn restricted(id: &'static str, find: Find) -> Check {
         Check { level: Level::Restricted, ..Check::baseline(id, find) }
     }
 
@@ -81,15 +87,6 @@ fn is_windows(pod: &Value) -> bool {
 /// Whether a pod has a user namespace of its own.
 fn has_own_users(pod: &Value) -> bool {
     pod["spec"].get("hostUsers").is_some() && !flag(pod, "/spec/hostUsers")
-}
-
-/// A violation of a standard.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    /// The matter, in few words.
-    pub(super) reason: &'static str,
-    /// The values and the containers in question.
-    pub(super) detail: String,
 }
 
 /// The violations of a pod.

@@ -6,7 +6,7 @@ use super::PodSecurity;
 use super::policy::{Level, Policy, Standard, Version};
 use crate::admission::Plugin;
 use crate::admission::configuration::Strictness;
-use crate::admission::plugins::{Config, PluginError};
+use crate::admission::{Config, PluginError};
 use crate::error::{Errors, Path, aggregate};
 use crate::object::name;
 use crate::registry::{items, text};

@@ -17,6 +17,7 @@ mod culprits;
 mod namespaces;
 mod policy;
 mod restricted;
+mod violation;
 
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
@@ -91,19 +92,19 @@ impl PodSecurity {
             let why = format!("failed to lookup namespace {:?}", write.namespace);
             let error = ApiError::internal(why);
             let missing = ApiError::not_found(super::namespace_lifecycle::NAMESPACES, write.namespace);
-            notes.annotations.push((ERROR.into(), format!("{error}: {missing}")));
+            notes.annotate(ERROR, format!("{error}: {missing}"));
             return Err(error);
         };
         let (policy, errors) = Policy::of(|key| namespace.meta.label(key), self.defaults);
         if errors.is_empty() && policy.allows_all() {
-            notes.annotations.push((ENFORCED.into(), Standard::PRIVILEGED.to_string()));
+            notes.annotate(ENFORCED, Standard::PRIVILEGED.to_string());
             return Ok(());
         }
         if write.old.is_some_and(|old| !is_significant(pod, old)) || self.is_exempt_class(pod, notes) {
             return Ok(());
         }
         tell_of_labels(&errors, notes);
-        notes.annotations.push((ENFORCED.into(), policy.enforce.to_string()));
+        notes.annotate(ENFORCED, policy.enforce.to_string());
         let violations = Violations::of(policy.enforce, pod);
         audit(&policy, pod, notes);
         if violations.is_empty() {
@@ -121,9 +122,7 @@ impl PodSecurity {
         }
         let Some(namespace) = write.own_namespace() else {
             let missing = ApiError::not_found(super::namespace_lifecycle::NAMESPACES, write.namespace);
-            notes
-                .annotations
-                .push((ERROR.into(), format!("failed to lookup namespace {:?}: {missing}", write.namespace)));
+            notes.annotate(ERROR, format!("failed to lookup namespace {:?}: {missing}", write.namespace));
             return;
         };
         let (policy, errors) = Policy::of(|key| namespace.meta.label(key), self.defaults);
@@ -148,7 +147,7 @@ impl PodSecurity {
             () if has(&self.exempt_users, &write.user.name) => "user",
             () => return false,
         };
-        notes.annotations.push((EXEMPT.into(), why.into()));
+        notes.annotate(EXEMPT, why.into());
         true
     }
 
@@ -157,7 +156,7 @@ impl PodSecurity {
         let class = text(pod, "/spec/runtimeClassName");
         let exempt = !class.is_empty() && self.exempt_runtime_classes.iter().any(|exempt| exempt == class);
         if exempt {
-            notes.annotations.push((EXEMPT.into(), "runtimeClass".into()));
+            notes.annotate(EXEMPT, "runtimeClass".into());
         }
         exempt
     }
@@ -167,13 +166,15 @@ impl PodSecurity {
 fn tell_of_labels(errors: &[FieldError], notes: &mut Notes) {
     if !errors.is_empty() {
         let errors = aggregate(errors.iter().map(ToString::to_string));
-        notes.annotations.push((ERROR.into(), format!("Failed to parse policy: {errors}")));
+        notes.annotate(ERROR, format!("Failed to parse policy: {errors}"));
     }
 }
 
 /// Writes to the audit log what a pod, or one of a template, violates.
 fn audit(policy: &Policy, pod: &Value, notes: &mut Notes) {
-    notes.annotations.extend(would_violate(policy.audit, pod).map(|violations| (VIOLATIONS.into(), violations)));
+    if let Some(violations) = would_violate(policy.audit, pod) {
+        notes.annotate(VIOLATIONS, violations);
+    }
 }
 
 /// Warns of what a pod, or one of a template, violates.

@@ -3,8 +3,8 @@
 //! Follows the files `policy/check_*.go` of `k8s.io/pod-security-admission` (v0.37.1).
 
 use super::baseline::{adding, forbidden_seccomp, seccomp_profiles, uses};
-use super::checks::Violation;
 use super::culprits::{Culprits, named, quoted, security};
+use super::violation::Violation;
 use crate::registry::{flag, items, text};
 use std::collections::BTreeSet;
 use tree::Value;

@@ -22,9 +22,9 @@ mod scopes;
 mod services;
 
 use super::names::{Names, entries};
-use super::{Config, PluginError, not_made};
 use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
+use crate::admission::{Config, PluginError};
 use crate::auth::Notes;
 use crate::clock::format_seconds;
 use crate::commit::server::MANAGER;
@@ -79,7 +79,8 @@ impl ResourceQuota {
     pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
         let configuration = config.decoded(NAME, &KINDS, Strictness::Strict)?.unwrap_or_default();
         let limited = Limited::read(&configuration);
-        let limited = limited.map_err(|errors| not_made(NAME, aggregate(errors.iter().map(ToString::to_string))))?;
+        let limited =
+            limited.map_err(|errors| PluginError::not_made(NAME, aggregate(errors.iter().map(ToString::to_string))))?;
         Ok(Box::new(ResourceQuota { quotas: Names::new(store, ids::RESOURCE_QUOTAS), limited }))
     }
 }
@@ -87,10 +88,8 @@ impl ResourceQuota {
 impl Plugin for ResourceQuota {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
         let keys = self.quotas.in_namespace(write.namespace);
-        let is_change = matches!(write.operation, Operation::Create | Operation::Update);
-        let is_ignored = || IGNORED.contains(&(&*write.version.group, &*write.version.plural));
         let is_free = keys.is_empty() && self.limited.is_empty();
-        if !is_change || write.namespace.is_empty() || is_free || is_ignored() {
+        if is_free || !concerns(write) {
             return Verdict::Now(Ok(()));
         }
         let evaluator = evaluator(write);
@@ -99,6 +98,13 @@ impl Plugin for ResourceQuota {
             true => Verdict::Later(Box::pin(count(write, object, evaluator, keys, &self.limited))),
         }
     }
+}
+
+/// Whether quotas can be about a write.
+fn concerns(write: &Attributes<'_>) -> bool {
+    let is_change = matches!(write.operation, Operation::Create | Operation::Update);
+    let is_within = !write.namespace.is_empty() && write.resource.id != ids::NAMESPACES;
+    is_change && is_within && !IGNORED.contains(&(&*write.version.group, &*write.version.plural))
 }
 
 /// The evaluator for the kind of a write.

@@ -73,7 +73,7 @@ impl Hook {
     /// # Errors
     /// If the configuration does not describe one.
     pub(super) fn client(&self, services: &Arc<dyn Services>) -> Result<&Client, String> {
-        let client = self.client.get_or_init(|| Client::new(&self.client_config, services));
+        let client = self.client.get_or_init(|| Client::strict(&self.client_config, services));
         client.as_ref().map_err(Clone::clone)
     }
 }

@@ -12,10 +12,10 @@ mod configurations;
 mod hook;
 pub(super) mod mutating;
 mod patch;
-mod review;
+pub(super) mod review;
 pub(super) mod validating;
 
-use super::Config;
+use crate::admission::Config;
 use crate::admission::cel::{Matched as Met, Subject};
 use crate::admission::matching::Matched;
 use crate::admission::plugin::Attributes;

@@ -6,9 +6,10 @@ use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
 use super::review::object_json;
 use super::{Hooks, is_about};
+use crate::admission::Config;
+use crate::admission::Kind;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
-use crate::admission::plugins::Config;
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::ids;
@@ -29,6 +30,8 @@ pub(in super::super) struct MutatingWebhooks(Hooks);
 struct Rounds {
     /// The object after the last call.
     output: Option<Value>,
+    /// Whether a patch has been applied. The first one also cuts times to seconds, which upstream takes for a change.
+    is_patched: bool,
     /// The webhooks that have been called, and are to be called again if the object changes.
     called: BTreeSet<String>,
     /// The webhooks to call in the second round.
@@ -106,7 +109,11 @@ impl MutatingWebhooks {
         let mut changed = false;
         let patched = patched.map(|patched| {
             patched.map(|patched| {
-                changed = object_json(&patched.object, matched) != shown;
+                let was_patched = write.reinvocation.state(NAME, |state: &mut Rounds| {
+                    std::mem::replace(&mut state.is_patched, true)
+                });
+                changed = !was_patched && has_new_managers(write, object)
+                    || object_json(&patched.object, matched) != shown;
                 let about = json!({
                     "configuration": &**configuration, "webhook": &**name, "patch": patched.patch, "patchType": "JSONPatch",
                 });
@@ -149,9 +156,16 @@ impl MutatingWebhooks {
     }
 }
 
+/// Whether the write has changed the managers of the fields: they have the time, to the nanosecond. Custom resources have it to the second.
+fn has_new_managers(write: &Attributes<'_>, object: &Value) -> bool {
+    let managers = |object: &Value| object.pointer("/metadata/managedFields").cloned();
+    let is_typed = !write.version.is_custom() || write.kind != Kind::of(write.version, "");
+    is_typed && managers(object).is_some() && managers(object) != write.old.and_then(managers)
+}
+
 /// Sets the defaults of an object that was changed.
 fn default(write: &Attributes<'_>, object: &mut Value) {
-    if write.kind == crate::admission::Kind::of(write.version, "") {
+    if write.kind == Kind::of(write.version, "") {
         let strategy = &write.resource.rules.strategy;
         (strategy.default)(object);
         (strategy.default_times)(object, write.clock.now());

@@ -5,7 +5,8 @@
 use super::call::{Call, Failure};
 use super::review::{Verdict, object_type};
 use crate::admission::Kind;
-use crate::error::ApiError;
+use crate::error::{ApiError, FieldError, Qualified};
+use crate::object::meta;
 use crate::object::patch::json as json_patch;
 use crate::schema;
 use tree::Value;
@@ -42,20 +43,54 @@ impl Call<'_> {
         }
         let shown = schema::parse_json(self.object.as_bytes()).map_err(|why| internal(why.to_string()))?.object;
         let patched = json_patch::apply_explained(shown, operations, self.write.deadline).map_err(internal)?;
-        let object = self.decoded(&patched).map_err(internal)?;
+        let object = self.decoded(&patched)?;
         Ok(Some(Patched { object, patch }))
     }
 
     /// The patched document as an object of its kind. Fields that the kind does not have are dropped.
-    fn decoded(&self, patched: &Value) -> Result<Value, String> {
+    fn decoded(&self, patched: &Value) -> Result<Value, Failure> {
+        let internal = |why: String| Failure::Refusal(ApiError::internal(why));
         let (version, kind) = (self.matched.version, self.matched.kind);
-        let ty = object_type(version, kind).ok_or("unknown kind")?;
-        let mut decoded = schema::check(patched, ty).map_err(|why| why.to_string())?.object;
+        let is_custom = version.is_custom() && kind == Kind::of(version, "");
+        self.check_kind(patched, is_custom)?;
+        let Some(ty) = object_type(version, kind) else { return Ok(patched.clone()) };
+        let mut decoded = schema::check(patched, ty).map_err(|why| internal(why.to_string()))?.object;
         decoded["apiVersion"] = kind.api_version().into();
         decoded["kind"] = kind.kind.into();
-        if version.is_custom() && kind == Kind::of(version, "") {
-            version.apply_schema(&mut decoded, self.write.deadline).map_err(|why| why.to_string())?;
+        if is_custom {
+            let pruned = version.apply_schema(&mut decoded, self.write.deadline);
+            pruned.map_err(|why| internal(why.to_string()))?;
         }
         Ok(decoded)
+    }
+
+    /// Refuses a document of another kind. One that names none is of the right kind.
+    fn check_kind(&self, patched: &Value, is_custom: bool) -> Result<(), Failure> {
+        let (version, own) = (self.matched.version, self.matched.kind);
+        let own_version = own.api_version();
+        let api_version = patched["apiVersion"].as_str().filter(|text| !text.is_empty()).unwrap_or(&own_version);
+        let kind = patched["kind"].as_str().filter(|text| !text.is_empty()).unwrap_or(own.kind);
+        if kind == own.kind && (api_version == own_version || is_custom) {
+            return Ok(());
+        }
+        let refusal = match schema::lookup(api_version, kind) {
+            _ if is_custom => {
+                let finding = FieldError::invalid("kind", &kind.into(), format!("must be {}", own.kind));
+                ApiError::invalid(Qualified { group: own.group, resource: kind }, meta::name(patched), &[finding])
+            }
+            None => ApiError::internal(format!(
+                "no kind {kind:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\""
+            )),
+            Some(ty) => match schema::check(patched, ty) {
+                Err(why) => ApiError::internal(why),
+                Ok(_) => ApiError::untyped(format!(
+                    "converting ({}.{kind}) to ({}.{}): unknown conversion",
+                    api_version.rsplit('/').next().unwrap_or_default(),
+                    version.go_package(),
+                    own.kind
+                )),
+            },
+        };
+        Err(Failure::Refusal(refusal))
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Verdict {
 }
 
 /// An object as Go's encoder writes it.
-pub(super) fn object_json(object: &Value, Matched { version, kind }: Matched<'_>) -> String {
+pub(in super::super) fn object_json(object: &Value, Matched { version, kind }: Matched<'_>) -> String {
     if object.is_null() {
         return "null".into();
     }
@@ -87,7 +87,7 @@ pub(super) fn object_json(object: &Value, Matched { version, kind }: Matched<'_>
 }
 
 /// The Go type of objects of a form.
-pub(super) fn object_type<'t>(version: &'t Version, kind: Kind<'_>) -> Option<TypeRef<'t>> {
+pub(in super::super) fn object_type<'t>(version: &'t Version, kind: Kind<'_>) -> Option<TypeRef<'t>> {
     match kind == Kind::of(version, "") {
         true => Some(version.ty()),
         false => schema::lookup(&kind.api_version(), kind.kind),

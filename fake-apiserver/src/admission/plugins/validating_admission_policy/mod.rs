@@ -1,0 +1,185 @@
+//! The plugin `ValidatingAdmissionPolicy`: expressions in CEL refuse writes, warn of them, or are noted in the audit log.
+//!
+//! ```text
+//!   policy ─▶ binding ─▶ parameters ─▶ Validator::validate ──▶ denials ──┬─▶ Deny: the first refuses the write
+//!                                           │                            ├─▶ Warn: a warning
+//!                                           └─▶ audit annotations        └─▶ Audit: an audit annotation
+//! ```
+//! Follows `pkg/admission/plugin/policy/validating/dispatcher.go` of `k8s.io/apiserver` (v0.37.1).
+
+mod audit;
+mod validator;
+
+use crate::admission::matching::from_policies;
+use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, Versions, namespace_of, parameters};
+use crate::admission::{Attributes, Plugin, Verdict};
+use crate::auth::Notes;
+use crate::error::{ApiError, ApiResult};
+use crate::index::Live;
+use crate::store::Store;
+use audit::Failure;
+use tree::Value;
+use validator::{Denial, Published, Validator};
+
+/// The plugin `ValidatingAdmissionPolicy`.
+pub(super) struct ValidatingAdmissionPolicy(Live<Policies<Validator>>);
+
+impl ValidatingAdmissionPolicy {
+    /// The plugin for the policies in a store.
+    pub(super) fn new(store: &Store) -> Self {
+        ValidatingAdmissionPolicy(Policies::of(store))
+    }
+}
+
+impl Plugin for ValidatingAdmissionPolicy {
+    fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
+        let policies = self.0.current();
+        if policies.is_empty() || from_policies(write) {
+            return Verdict::Now(Ok(()));
+        }
+        match policies.matching(write, object) {
+            hooks if hooks.is_empty() => Verdict::Now(Ok(())),
+            hooks => Verdict::Later(Box::pin(dispatch(write, object, hooks, notes))),
+        }
+    }
+}
+
+/// The consequences of policies for a write.
+struct Dispatch<'a> {
+    write: &'a Attributes<'a>,
+    object: &'a Value,
+    versions: Versions<'a, 'a>,
+    /// The first denial: its message and reason.
+    denied: Option<(String, &'static str)>,
+    failures: Vec<Failure>,
+}
+
+async fn dispatch(
+    write: &Attributes<'_>,
+    object: &Value,
+    hooks: Vec<Hook<'_, Validator>>,
+    notes: &mut Notes,
+) -> ApiResult<()> {
+    let mut dispatch =
+        Dispatch { write, object, versions: Versions::new(write, object), denied: None, failures: Vec::new() };
+    for hook in &hooks {
+        dispatch.policy(hook, notes).await?;
+    }
+    if !dispatch.failures.is_empty() {
+        notes.annotations.push((audit::FAILURES.into(), audit::print(&dispatch.failures)));
+    }
+    dispatch.denied.map_or(Ok(()), |(message, reason)| Err(refusal(write, object, message, reason)))
+}
+
+impl<'a> Dispatch<'a> {
+    async fn policy(&mut self, hook: &Hook<'a, Validator>, notes: &mut Notes) -> ApiResult<()> {
+        let policy = &*hook.policy;
+        let matched = match hook.configuration(self.write) {
+            Ok(matched) => matched,
+            Err(why) => {
+                self.misconfigured(policy, None, &why);
+                return Ok(());
+            }
+        };
+        let mut annotations = audit::Annotations::default();
+        for binding in &hook.bindings {
+            let is_matched = binding.matches(self.write, self.object);
+            match is_matched.map_err(|error| error.to_string()) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(why) => {
+                    self.misconfigured(policy, Some(binding), &why);
+                    continue;
+                }
+            }
+            let params = match parameters(self.write, policy, binding).await {
+                Ok(params) => params,
+                Err(why) => {
+                    self.misconfigured(policy, Some(binding), &why);
+                    continue;
+                }
+            };
+            let namespace = namespace_of(self.write)?;
+            if params.is_empty() {
+                continue;
+            }
+            let subject = match self.versions.subject(matched).await {
+                Ok(subject) => subject,
+                Err(error) => {
+                    let why = format!("failed to convert object version: {error}");
+                    self.misconfigured(policy, Some(binding), &why);
+                    continue;
+                }
+            };
+            let mut results = Vec::with_capacity(params.len());
+            for params in &params {
+                results.push(policy.compiled().validate(
+                    &subject,
+                    params.as_ref(),
+                    namespace.as_ref(),
+                    policy.fails,
+                )?);
+            }
+            for result in results {
+                for (index, denial) in result.denials {
+                    self.denied(policy, binding, index, &denial, notes);
+                }
+                for (key, published) in result.annotations {
+                    match published {
+                        Published::Value(value) => annotations.add(key, &value),
+                        Published::Error(why) => self.deny(policy, Some(binding), &why, ""),
+                    }
+                }
+            }
+        }
+        notes.annotations.extend(annotations.published(&policy.name));
+        Ok(())
+    }
+
+    /// A policy or, with one, a binding that cannot be evaluated for the write.
+    fn misconfigured(&mut self, policy: &Policy<Validator>, binding: Option<&Binding>, why: &str) {
+        if policy.fails {
+            let what = if binding.is_some() { "binding" } else { "policy" };
+            self.deny(policy, binding, &format!("failed to configure {what}: {why}"), "");
+        }
+    }
+
+    /// A validation that failed: what follows from it is the binding's choice.
+    fn denied(
+        &mut self,
+        policy: &Policy<Validator>,
+        binding: &Binding,
+        index: usize,
+        denial: &Denial,
+        notes: &mut Notes,
+    ) {
+        let message = &denial.message;
+        for action in &binding.actions {
+            match action {
+                Action::Deny => self.deny(policy, Some(binding), message, denial.reason),
+                Action::Audit => self.failures.push(Failure::of(binding, index, message)),
+                Action::Warn => notes.warnings.push(format!(
+                    "Validation failed for ValidatingAdmissionPolicy '{}' with binding '{}': {message}",
+                    policy.name, binding.name
+                )),
+            }
+        }
+    }
+
+    fn deny(&mut self, policy: &Policy<Validator>, binding: Option<&Binding>, why: &str, reason: &'static str) {
+        let with = binding.map_or_else(String::new, |binding| format!(" with binding '{}'", binding.name));
+        let message = || format!("ValidatingAdmissionPolicy '{}'{with} denied request: {why}", policy.name);
+        self.denied.get_or_insert_with(|| (message(), reason));
+    }
+}
+
+/// The refusal of a write for that reason (`reasonToCode`).
+fn refusal(write: &Attributes<'_>, object: &Value, message: String, reason: &'static str) -> ApiError {
+    let (code, reason) = match reason {
+        "Forbidden" => (403, reason),
+        "Unauthorized" => (401, reason),
+        "RequestEntityTooLarge" => (413, reason),
+        _ => (422, "Invalid"),
+    };
+    write.forbidden(object, &message).with_reason(code, reason).with_cause("", message, "")
+}

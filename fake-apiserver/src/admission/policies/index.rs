@@ -1,0 +1,117 @@
+//! All policies of a kind with their bindings, kept up to date from the store.
+//!
+//! Follows `pkg/admission/plugin/policy/generic/{policy_source,policy_matcher}.go` of `k8s.io/apiserver` (v0.37.1).
+
+use super::binding::Binding;
+use super::parameters::served;
+use super::policy::{Compile, Policy};
+use crate::admission::Attributes;
+use crate::admission::matching::Matched;
+use crate::error::ApiError;
+use crate::index::{Index, Live};
+use crate::store::{Entry, Key, Store};
+use imbl::OrdMap;
+use std::sync::Arc;
+use tree::Value;
+
+/// The policies of a kind and their bindings.
+#[derive(Debug)]
+pub(crate) struct Policies<C> {
+    policies: OrdMap<Arc<str>, Arc<Policy<C>>>,
+    bindings: OrdMap<Arc<str>, Arc<Binding>>,
+    /// The bindings of each policy, by name.
+    bound: OrdMap<Arc<str>, OrdMap<Arc<str>, Arc<Binding>>>,
+}
+
+/// A policy that is about a write, with its bindings.
+pub(crate) struct Hook<'w, C> {
+    pub(crate) policy: Arc<Policy<C>>,
+    pub(crate) bindings: Vec<Arc<Binding>>,
+    /// The form in which the policy sees the write, or the reason why that is not known.
+    matched: Result<Matched<'w>, ApiError>,
+}
+
+impl<'w, C> Hook<'w, C> {
+    /// The form in which the policy sees the write.
+    ///
+    /// # Errors
+    /// The reason why the policy cannot be evaluated, whatever its bindings are.
+    pub(crate) fn configuration(&self, write: &Attributes<'w>) -> Result<Matched<'w>, String> {
+        let matched = self.matched.as_ref().map_err(ApiError::to_string)?;
+        if let Some(kind) = &self.policy.param_kind {
+            served(write, kind)?;
+        }
+        Ok(*matched)
+    }
+}
+
+impl<C> Clone for Policies<C> {
+    fn clone(&self) -> Self {
+        let Policies { policies, bindings, bound } = self;
+        Policies { policies: policies.clone(), bindings: bindings.clone(), bound: bound.clone() }
+    }
+}
+
+impl<C> Default for Policies<C> {
+    fn default() -> Self {
+        Policies { policies: OrdMap::new(), bindings: OrdMap::new(), bound: OrdMap::new() }
+    }
+}
+
+impl<C: Compile> Policies<C> {
+    /// The policies in a store, as they are at any time.
+    pub(crate) fn of(store: &Store) -> Live<Policies<C>> {
+        Live::new(store.clone(), &[C::POLICIES, C::BINDINGS])
+    }
+
+    /// Whether nothing is bound, so that no write is matched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bound.is_empty()
+    }
+
+    /// The policies with bindings whose constraints match a write of that object.
+    pub(crate) fn matching<'w>(&self, write: &Attributes<'w>, object: &Value) -> Vec<Hook<'w, C>> {
+        let bound = self.bound.iter().filter_map(|(name, bindings)| Some((self.policies.get(name)?, bindings)));
+        let hook = |(policy, bindings): (&Arc<Policy<C>>, &OrdMap<Arc<str>, Arc<Binding>>)| {
+            let matched = match &policy.constraints {
+                Some(constraints) => constraints.matched(write, object).transpose()?,
+                None => Err(ApiError::untyped("policy contained no match constraints, a required field")),
+            };
+            let bindings = bindings.values().cloned().collect();
+            Some(Hook { policy: policy.clone(), bindings, matched })
+        };
+        bound.filter_map(hook).collect()
+    }
+
+    fn unbind(&mut self, name: &str) {
+        let Some(binding) = self.bindings.remove(name) else { return };
+        let policy = binding.policy.as_str();
+        if let Some(bound) = self.bound.get_mut(policy) {
+            bound.remove(name);
+            if bound.is_empty() {
+                self.bound.remove(policy);
+            }
+        }
+    }
+}
+
+impl<C: Compile> Index for Policies<C> {
+    fn apply(&mut self, entry: &Entry) {
+        let name: Arc<str> = entry.key.name().into();
+        if entry.key.resource == C::POLICIES {
+            self.policies.insert(name, Arc::new(Policy::of(entry.object())));
+            return;
+        }
+        self.unbind(&name);
+        let binding = Arc::new(Binding::of(&entry.object()));
+        self.bound.entry(binding.policy.as_str().into()).or_default().insert(name.clone(), binding.clone());
+        self.bindings.insert(name, binding);
+    }
+
+    fn delete(&mut self, key: &Key) {
+        match key.resource == C::POLICIES {
+            true => drop(self.policies.remove(key.name())),
+            false => self.unbind(key.name()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Admission policies: their bindings, and the parameters that they are evaluated with.
+//!
+//! ```text
+//!   Policies (index) ──▶ matching() ──▶ a policy, and its bindings ──▶ parameters() ──▶ invocations
+//! ```
+//! Upstream walks over policies, bindings and parameters in random order; here they are in the order of their names.
+//!
+//! Follows `pkg/admission/plugin/policy/generic` of `k8s.io/apiserver` (v0.37.1).
+
+mod binding;
+mod index;
+mod parameters;
+mod policy;
+mod versions;
+
+pub(crate) use binding::{Action, Binding};
+pub(crate) use index::{Hook, Policies};
+pub(crate) use parameters::{Parameter, parameters};
+pub(crate) use policy::{Compile, Policy};
+pub(crate) use versions::{Versions, namespace_of};

@@ -1,0 +1,94 @@
+//! The parameters that a binding refers to, as they are now.
+//!
+//! Follows `CollectParams` of `pkg/admission/plugin/policy/generic/policy_dispatcher.go` of `k8s.io/apiserver` (v0.37.1). Upstream reads them
+//! from informers of their own, so that what it finds may be older.
+
+use super::binding::Binding;
+use super::policy::{ParamKind, Policy};
+use crate::admission::Attributes;
+use crate::error::ApiError;
+use crate::object::meta;
+use crate::registry::Served;
+use crate::schema::TypeRef;
+use crate::store::{Entry, Key, Scope};
+use std::sync::Arc;
+use tree::Value;
+
+/// An object that a policy is evaluated with, in the version that the policy names.
+#[derive(Debug)]
+pub(crate) struct Parameter<'w> {
+    pub(crate) object: Value,
+    /// The Go type; `None` for custom resources.
+    pub(crate) ty: Option<TypeRef<'w>>,
+}
+
+/// The parameters of a policy with a binding; a single `None`, if it is evaluated without.
+///
+/// # Errors
+/// The reason why they are not known.
+pub(crate) async fn parameters<'w, C>(
+    write: &Attributes<'w>,
+    policy: &Policy<C>,
+    binding: &Binding,
+) -> Result<Vec<Option<Parameter<'w>>>, String> {
+    let (Some(kind), Some(reference)) = (&policy.param_kind, &binding.reference) else { return Ok(vec![None]) };
+    let served = served(write, kind)?;
+    let namespaced = served.resource.meta.namespaced;
+    let namespace = match (namespaced, reference.namespace.as_str()) {
+        (true, "") if write.namespace.is_empty() => {
+            return Err("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources".into());
+        }
+        (true, "") => write.namespace,
+        (true, own) => own,
+        (false, "") => "",
+        (false, _) => return Err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`".into()),
+    };
+    let found: Vec<Arc<Entry>> = match (reference.name.as_str(), &reference.selector) {
+        ("", Some(selector)) => {
+            let scope = Scope { namespace: namespaced.then(|| namespace.into()), ..Scope::all(served.resource.id) };
+            let snapshot = write.store.snapshot();
+            snapshot.range(&scope, "").filter(|entry| selector.matches(entry.meta.labels())).cloned().collect()
+        }
+        ("", None) => return Err("one of name or selector must be provided".into()),
+        (name, _) => write.store.get(&Key::new(served.resource.id, namespace, name)).into_iter().collect(),
+    };
+    if found.is_empty() && reference.denies_absence {
+        return Err("no params found for policy binding with `Deny` parameterNotFoundAction".into());
+    }
+    let mut parameters = Vec::with_capacity(found.len());
+    for entry in found {
+        let object = in_version(write, served, entry.object()).await.map_err(|error| error.to_string())?;
+        parameters.push(Some(Parameter { object, ty: (!served.version.is_custom()).then(|| served.version.ty()) }));
+    }
+    Ok(parameters)
+}
+
+/// The resource of a kind.
+///
+/// # Errors
+/// If no such kind is served.
+pub(super) fn served<'w>(write: &Attributes<'w>, kind: &ParamKind) -> Result<Served<'w>, String> {
+    let served = write.registry.kind(&kind.api_version, &kind.kind);
+    served.ok_or_else(|| format!("failed to find resource referenced by paramKind: '{}'", kind.print()))
+}
+
+async fn in_version(
+    write: &Attributes<'_>,
+    Served { resource, version, .. }: Served<'_>,
+    stored: Value,
+) -> Result<Value, ApiError> {
+    if let Some(converted) = version.built_in_from_storage(&stored) {
+        return Ok(converted);
+    }
+    resource.compile(write.deadline)?;
+    let converted = version.convert_from_storage_by_webhook(vec![stored], write.deadline).await;
+    let object = converted.map_err(ApiError::internal)?.swap_remove(0);
+    Ok(version.custom_from_storage(object, write.deadline))
+}
+
+impl Parameter<'_> {
+    /// Namespace and name.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        (meta::namespace(&self.object), meta::name(&self.object))
+    }
+}

@@ -1,0 +1,62 @@
+//! The objects of a write in the versions that policies have matched, each converted once.
+
+use crate::admission::Attributes;
+use crate::admission::cel::Subject;
+use crate::admission::matching::{self, Matched};
+use crate::commit::namespace::{self, is_namespace};
+use crate::error::{ApiError, ApiResult, Qualified};
+use std::borrow::Cow;
+use tree::Value;
+
+/// The namespace of a write; `None` if the object is in none, or is one.
+///
+/// # Errors
+/// 404, if it does not exist.
+pub(crate) fn namespace_of(write: &Attributes<'_>) -> ApiResult<Option<Value>> {
+    if write.namespace.is_empty() || is_namespace(write.resource) && write.subresource.is_empty() {
+        return Ok(None);
+    }
+    let (key, snapshot) = (namespace::key(write.namespace), write.view.snapshot(write.store));
+    let entry = snapshot.get(&key).cloned().or_else(|| write.store.get(&key));
+    let missing = || ApiError::not_found(Qualified { group: "", resource: "namespaces" }, write.namespace);
+    entry.map(|entry| Some(entry.object())).ok_or_else(missing)
+}
+
+/// The objects by version.
+pub(crate) struct Versions<'w, 'o> {
+    write: &'w Attributes<'w>,
+    object: &'o Value,
+    known: Vec<Version<'w, 'o>>,
+}
+
+struct Version<'w, 'o> {
+    matched: Matched<'w>,
+    object: Cow<'o, Value>,
+    old: Option<Cow<'w, Value>>,
+}
+
+impl<'w, 'o> Versions<'w, 'o> {
+    /// The versions of the objects of a write.
+    pub(crate) fn new(write: &'w Attributes<'w>, object: &'o Value) -> Self {
+        Versions { write, object, known: Vec::new() }
+    }
+
+    /// The write with its objects in that version.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert them and does not.
+    pub(crate) async fn subject(&mut self, matched: Matched<'w>) -> ApiResult<Subject<'_>> {
+        let known = self.known.iter().position(|known| known.matched.kind == matched.kind);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                let object = matching::new_object(self.write, self.object, matched).await?;
+                let old = matching::old_object(self.write, matched).await?;
+                self.known.push(Version { matched, object, old });
+                self.known.len() - 1
+            }
+        };
+        let known = &self.known[place];
+        Ok(Subject { write: self.write, matched, object: &known.object, old: known.old.as_deref() })
+    }
+}
