@@ -126,7 +126,7 @@ fn auto_generated_tokens_are_warned_about() {
     let mut cluster = holding(&token);
     let notes = authenticator().token(&token, &[], now(), &cluster).unwrap().notes;
     assert!(notes.warnings.is_empty());
-    assert_eq!(notes.annotations[1], ("authentication.k8s.io/legacy-token-manual-secret", "secret".into()));
+    assert_eq!(notes.annotations[1], ("authentication.k8s.io/legacy-token-manual-secret".into(), "secret".into()));
 
     cluster.change("serviceaccounts", "sa", |account| account["secrets"] = json!([{"name": "secret"}]));
     let notes = authenticator().token(&token, &[], now(), &cluster).unwrap().notes;
@@ -135,7 +135,10 @@ fn auto_generated_tokens_are_warned_about() {
         ["Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated \
           secret-based tokens."]
     );
-    assert_eq!(notes.annotations[0], ("authentication.k8s.io/legacy-token", "system:serviceaccount:test:sa".into()));
+    assert_eq!(
+        notes.annotations[0],
+        ("authentication.k8s.io/legacy-token".into(), "system:serviceaccount:test:sa".into())
+    );
 }
 
 #[test]

@@ -39,7 +39,10 @@ fn an_empty_request_gets_an_hour_at_this_server() {
     );
     let id = Ids::seeded(1).uid();
     assert_eq!(payload(token.as_str().unwrap()), with(bound_claims(), json!({"jti": id})));
-    assert_eq!(outcome.notes.annotations, [("authentication.kubernetes.io/issued-credential-id", format!("JTI={id}"))]);
+    assert_eq!(
+        outcome.notes.annotations,
+        [("authentication.kubernetes.io/issued-credential-id".into(), format!("JTI={id}"))]
+    );
     let authentication = authenticator().token(token.as_str().unwrap(), &[], now(), &Cluster::new()).unwrap();
     assert_eq!(authentication.user.extra["authentication.kubernetes.io/credential-id"], [format!("JTI={id}")]);
 }

@@ -171,5 +171,5 @@ fn use_beyond_the_warning_is_noted() {
     let notes = |seconds| authenticator().token(&token, &[], after(seconds), &Cluster::new()).unwrap().notes;
     assert_eq!(notes(3607).annotations, []);
     let text = "subject: system:serviceaccount:test:sa, seconds after warning threshold: 5";
-    assert_eq!(notes(3612).annotations, [("authentication.k8s.io/stale-token", text.to_string())]);
+    assert_eq!(notes(3612).annotations, [("authentication.k8s.io/stale-token".into(), text.to_string())]);
 }
