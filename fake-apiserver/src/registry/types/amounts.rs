@@ -77,7 +77,7 @@ impl Amounts {
         }
     }
 
-    /// What this list has more than another one; 0 where it has less (`SubtractWithNonNegativeResult`).
+    /// The amounts that this list has more than another one; 0 where it has less (`SubtractWithNonNegativeResult`).
     pub(crate) fn more_than(mut self, others: &Amounts) -> Amounts {
         for (name, own) in &mut self.0 {
             if let Some(other) = others.get(name) {

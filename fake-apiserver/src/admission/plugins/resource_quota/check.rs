@@ -22,7 +22,7 @@ pub(super) struct Measured<'a> {
     pub(super) kind: (&'a str, &'a str),
 }
 
-/// What is used of quotas after a write: of those that change, by their place.
+/// The amounts that are used of quotas after a write: of those that change, by their place.
 ///
 /// # Errors
 /// The reason why a quota, or the lack of one, does not allow it.
@@ -76,7 +76,7 @@ fn concerns(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> bool {
     scopes(quota).all(|scope| evaluator.is_in_scope(&scope, object)) && !limited(quota, evaluator).is_empty()
 }
 
-/// What a quota requires of an object besides its amounts, and of its own status.
+/// Checks the rules of a quota for an object besides its amounts, and for its own status.
 fn precondition(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> Result<(), String> {
     let (name, limited) = (meta::name(quota), limited(quota, evaluator));
     if let Some(objection) = evaluator.objection(&limited, object) {
@@ -88,7 +88,7 @@ fn precondition(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> Res
     }
 }
 
-/// What is used of a quota after more is; `None` if nothing of it is limited.
+/// The amounts that are used of a quota after more are; `None` if none of these is limited.
 fn after(quota: &Value, more: &Amounts, is_status: bool) -> Result<Option<Amounts>, String> {
     let [hard, mut used] = ["hard", "used"].map(|list| Amounts::read(&quota["status"][list]));
     let requested = more.only(|name, _| hard.has(name));

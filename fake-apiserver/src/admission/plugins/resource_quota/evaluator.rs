@@ -20,7 +20,7 @@ pub(super) trait Evaluator: Send + Sync {
     /// Whether objects of the kind can use a resource that a quota names (`MatchingResources`).
     fn measures(&self, resource: &str) -> bool;
 
-    /// What an object uses.
+    /// The amounts that an object uses.
     fn usage(&self, object: &Value) -> Amounts;
 
     /// Whether an object is in a scope.

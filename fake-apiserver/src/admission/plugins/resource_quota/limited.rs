@@ -40,7 +40,7 @@ impl Limited {
     /// ones limit, and the scopes that it is in.
     ///
     /// # Errors
-    /// What no quota covers.
+    /// The resources or scopes that no quota covers.
     pub(super) fn check(
         &self,
         kind: (&str, &str),

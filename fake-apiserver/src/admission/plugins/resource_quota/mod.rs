@@ -5,7 +5,7 @@
 //!             ▲                 └─▶ count in each that changes ──▶ allowed
 //!             └── those that another write has changed ──┘
 //! ```
-//! A quota limits what its status names; the controller that fills in the status is no part of the server. What is counted is not given back
+//! A quota limits what its status names; a controller, which is another program, fills in the status. A count is not given back
 //! if the write fails later.
 //!
 //! Follows `pkg/admission/plugin/resourcequota/{admission,controller}.go` of k8s.io/apiserver (v0.37.1), which gathers the waiting

@@ -47,7 +47,7 @@ impl<'a> ResourceClaims<'a> {
         implicit || self.classes.values().flatten().any(|extended| extended == resource)
     }
 
-    /// What the pod uses whose extended resources a claim is for, and whose quota counts them already (`getVerifiedPodUsage`).
+    /// The usage of the pod whose extended resources a claim is for: it is counted already (`getVerifiedPodUsage`).
     fn usage_of_pod(&self, claim: &Value) -> Option<Amounts> {
         let owner = controller(claim)?;
         let key = Key::new(ids::PODS, self.write.namespace, text(owner, "/name"));
