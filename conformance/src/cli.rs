@@ -7,6 +7,7 @@ use crate::crds;
 use crate::endurance;
 use crate::inputs;
 use crate::manifests;
+use crate::pod_security;
 use crate::readme;
 use crate::schemas;
 use crate::soak::Options;
@@ -108,6 +109,8 @@ enum Command {
     Crds(crds::cli::Options),
     /// Compares a real kube-apiserver and the fake on manifests, which kubectl applies to both
     Manifests(manifests::cli::Options),
+    /// Compares a real kube-apiserver and the fake on pods that meet or violate the standards for pods
+    PodSecurity(pod_security::Options),
     /// Runs other projects' clients, and Kubernetes' own tests, against the fake and a real kube-apiserver
     Clients(clients::cli::Options),
     /// Attacks a server, and checks that it stays healthy
@@ -239,6 +242,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,
         Some(Command::Manifests(options)) => manifests::cli::run(options, root).await,
+        Some(Command::PodSecurity(options)) => pod_security::run(options, root).await,
         Some(Command::Clients(options)) => clients::cli::run(options, root, &target_folder(root)).await,
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,

@@ -8,7 +8,7 @@
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
 //! * [`inputs`] sends the inputs of the fuzz targets to a server beside another client;
 //! * [`crds`] compares two servers on definitions of custom resources and on examples;
-//! * [`manifests`] compares them on manifests that `kubectl` applies;
+//! * [`manifests`] compares them on manifests that `kubectl` applies, [`pod_security`] on pods that a module has for that;
 //! * [`clients`] runs suites of checks with other projects' clients;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator, [`writes`] by writes of
 //!   other kinds.
@@ -35,6 +35,7 @@ pub mod manifests;
 pub mod openapi;
 mod pair;
 pub mod play;
+pub mod pod_security;
 mod readme;
 mod recorder;
 mod resources;

@@ -14,6 +14,7 @@ mod kubelet;
 mod load;
 mod namespace;
 mod process;
+mod quota;
 mod ratios;
 mod recreate;
 mod report;
@@ -193,6 +194,7 @@ impl Bench<'_> {
         for load in [&CREATES, &CREATES_AT_ONCE, &POD_CREATES, &UPDATES, &GETS] {
             self.load(load, &servers).await?;
         }
+        self.counted_creates().await?;
         self.gets_under_rbac(programs).await?;
         self.load(&LISTS, &servers).await?;
         self.pages(programs).await?;

@@ -10,6 +10,9 @@ use controller::clock::{Clock, system_clock};
 use futures::future::BoxFuture;
 use std::fmt;
 
+/// The folder that `$fixtures` in a flag stands for.
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures");
+
 /// The cluster that a scenario asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
@@ -31,7 +34,7 @@ impl Setup {
         Setup {
             scenario: scenario.name.clone(),
             replicas: scenario.replicas,
-            flags: scenario.flags.clone(),
+            flags: scenario.flags.iter().map(|flag| flag.replace("$fixtures", FIXTURES)).collect(),
             // Signed claims are about seconds, which pass while a busy machine gets round to a request.
             manual_clock: scenario.needs.iter().any(|power| matches!(power, Power::Clock | Power::Signing)),
             tls: false,

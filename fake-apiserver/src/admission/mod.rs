@@ -10,6 +10,9 @@
 
 pub(crate) mod cel;
 mod chain;
+mod config;
+mod configuration;
+mod error;
 mod kind;
 pub(crate) mod matching;
 mod plugin;
@@ -18,8 +21,9 @@ mod policies;
 mod reinvocation;
 
 pub(crate) use chain::Chain;
+pub(crate) use config::{Config, Tokens};
+pub use error::PluginError;
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
-pub use plugins::PluginError;
-pub(crate) use plugins::{Config, Tokens, chain, namespace_missing, namespace_terminating};
+pub(crate) use plugins::{chain, namespace_missing, namespace_terminating};
 pub(crate) use reinvocation::Reinvocation;

@@ -2,15 +2,16 @@
 
 use super::kind::Kind;
 use super::reinvocation::Reinvocation;
-use crate::auth::authorizer::Authorizer;
+use crate::auth::authorizer::{self, Authorizer, Decision, Target};
 use crate::auth::{Notes, Objects};
 use crate::clock::Clock;
+use crate::commit::{Commits, namespace};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::{Registry, Resource, Version};
-use crate::store::{Key, ResourceId, Store};
+use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
 use futures::future::BoxFuture;
@@ -56,6 +57,8 @@ pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) objects: &'a (dyn Objects + Sync),
     pub(crate) store: &'a Store,
+    /// The request's writes to the store, for what a plugin has to note besides the object.
+    pub(crate) commits: Commits<'a>,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a Arc<dyn Authorizer>,
     /// The resources that are served.
@@ -103,6 +106,23 @@ impl Attributes<'_> {
     /// A cluster-scoped object, as the replica's informers know it.
     pub(crate) fn seen_cluster_wide(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
         self.seen_at(&Key::new(resource, "", name))
+    }
+
+    /// The namespace of the write, as the replica's informers know it, or else as it is stored.
+    pub(crate) fn own_namespace(&self) -> Option<Arc<Entry>> {
+        let key = namespace::key(self.namespace);
+        let seen = self.view.held().and_then(|held| held.get(&key).cloned());
+        seen.or_else(|| self.store.get(&key))
+    }
+
+    /// A cluster-scoped object as it is stored, as the replica's informers know it.
+    pub(crate) fn seen_entry(&self, resource: ResourceId, name: &str) -> Option<Arc<Entry>> {
+        self.view.snapshot(self.store).get(&Key::new(resource, "", name)).cloned()
+    }
+
+    /// The decision about something else that the user might do.
+    pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> Decision {
+        self.authorizer.authorize(&authorizer::Attributes::new(self.user, verb, target))
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {

@@ -122,6 +122,7 @@ fn attributes<'a>(
     Attributes {
         objects: &request.objects,
         store: &cluster.store,
+        commits: request.commits,
         ids: &cluster.ids,
         authorizer: &cluster.authorizer,
         view: request.view,

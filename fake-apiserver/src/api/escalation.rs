@@ -9,7 +9,7 @@ use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::rbac::{Rbac, RoleRef, Rule, Unresolved};
 use crate::error::{ApiError, ApiResult};
-use crate::object::generation::equal;
+use crate::object::generation::same_but_for_garbage_collection;
 use crate::object::meta;
 use crate::registry::{Grants, RBAC_GROUP};
 use tree::Value;
@@ -86,16 +86,4 @@ fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
         Some(role) => ApiError::not_found(request.version.qualified(), role),
         None => ApiError::untyped(unresolved.by_kind()),
     }
-}
-
-/// `IsOnlyMutatingGCFields`.
-fn same_but_for_garbage_collection(new: &Value, old: &Value) -> bool {
-    let without = |object: &Value| {
-        let mut object = object.clone();
-        for field in ["ownerReferences", "finalizers", "managedFields", "selfLink"] {
-            meta::remove(&mut object, field);
-        }
-        object
-    };
-    equal(Some(&without(new)), Some(&without(old)))
 }

@@ -9,7 +9,7 @@
 use super::User;
 use super::authorities::ClientAuthorities;
 use crate::user::CREDENTIAL_ID_KEY;
-use crate::x509::{Certificate, decimal};
+use crate::x509::{Certificate, ORGANIZATION, decimal};
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
@@ -62,7 +62,6 @@ impl ClientCertificate {
 }
 
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
-const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 /// `X509UID` of `k8s.io/apimachinery/pkg/apis/asn1`: 1.3.6.1.4.1.57683.2.
 const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
 

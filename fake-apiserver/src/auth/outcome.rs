@@ -34,7 +34,8 @@ pub struct Notes {
 }
 
 impl Notes {
-    pub(super) fn annotate(&mut self, key: &'static str, value: String) {
+    /// Adds an annotation.
+    pub(crate) fn annotate(&mut self, key: &'static str, value: String) {
         self.annotations.push((key.into(), value));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::cursor::At;
-use super::quantity::{NANO, amount};
+use super::quantity::{MOST_THOUSANDTHS, NANO, amount, in_units};
 use super::rules::{Rules, Strategy};
 use super::types::{container_resource_name, is_shared_resource, resource_name, round_resources, visit};
 use super::{child, default_to, text};
@@ -21,8 +21,6 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// `MaxMilliValue`: a greater number is compared without its fraction.
-const MOST_THOUSANDTHS: i128 = (i64::MAX / 1000) as i128;
 /// The lists of amounts of a limit.
 const LISTS: [&str; 5] = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
 
@@ -118,8 +116,8 @@ fn ratio(at: Path<'_>, ratio: &str, ends: Option<(&str, &str)>, errors: &mut Err
         errors.invalid(at, ratio, format!("ratio {ratio} is less than 1"));
     }
     let Some((min, max)) = ends else { return };
-    let whole = |text: &str| rounded_up(amount(text), NANO);
-    let thousandths = |text: &str| rounded_up(amount(text), NANO / 1000);
+    let whole = |text: &str| in_units(amount(text), NANO);
+    let thousandths = |text: &str| in_units(amount(text), NANO / 1000);
     let is_small = [ratio, min, max].iter().all(|text| whole(text) < MOST_THOUSANDTHS);
     let (given, most) = match is_small {
         true => (thousandths(ratio) as f64 / 1000.0, thousandths(max) as f64 / thousandths(min) as f64),
@@ -128,11 +126,6 @@ fn ratio(at: Path<'_>, ratio: &str, ends: Option<(&str, &str)>, errors: &mut Err
     if given > most {
         errors.invalid(at, ratio, format!("ratio {ratio} is greater than max/min = {most:.6}"));
     }
-}
-
-/// A quotient, rounded away from 0.
-fn rounded_up(value: i128, unit: i128) -> i128 {
-    value / unit + value.signum() * i128::from(value % unit != 0)
 }
 
 fn default(range: &mut Value) {

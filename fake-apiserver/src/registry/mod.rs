@@ -71,6 +71,7 @@ pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
 pub(crate) use admission_registration::expressions;
 pub(crate) use apps::selector_text as scale_selector;
+pub(crate) use certificates::requested_organizations;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
 pub(crate) use custom_resource_definitions::{Approval, approval_of};
@@ -80,13 +81,19 @@ use fields::{default_to, sync_first};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};
-pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
-pub(crate) use quantity::amount;
+pub(crate) use pods::{
+    MIRROR_POD_ANNOTATION, has_pod_level_resources, is_mirror_pod, is_pod_level_resource, quality_of_service,
+    references,
+};
+pub(crate) use quantity::{MOST_THOUSANDTHS, NANO, Quantity, amount, in_units};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, Resource, Version};
 pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
+pub(crate) use types::{
+    Amounts, is_extended_resource, is_native_resource, of_containers, tolerations as check_tolerations,
+};
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use std::net::IpAddr;
 
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
-const ORGANIZATION: &[u8] = &[0x55, 4, 10];
+pub(crate) const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 
 /// Extensions: the last number of `2.5.29.N`.
 const SUBJECT_KEY_ID: u8 = 14;
@@ -190,13 +190,7 @@ impl<'a> Certificate<'a> {
 
     /// The attributes of the subject: their kinds and texts; none if they are malformed.
     pub(crate) fn attributes(&self) -> Option<Vec<(&'a [u8], String)>> {
-        let sets = der::elements(self.subject).filter(|(tag, _)| *tag == SET);
-        let attributes = sets.flat_map(|(_, set)| der::elements(set)).map(|(_, mut attribute)| {
-            let kind = der::element(&mut attribute, OBJECT_IDENTIFIER)?;
-            let (tag, value) = der::any(&mut attribute)?;
-            Some((kind, text(tag, value)?))
-        });
-        attributes.collect()
+        attributes(self.subject)
     }
 
     /// The common name, or "".
@@ -216,6 +210,17 @@ impl<'a> Certificate<'a> {
         let organization = attributes.into_iter().find(|(kind, _)| *kind == ORGANIZATION);
         organization.map_or_else(|| format!("serial:{}", decimal(self.serial)), |(_, name)| name)
     }
+}
+
+/// The attributes of a name: their kinds and texts; none if they are malformed.
+pub(super) fn attributes(name: &[u8]) -> Option<Vec<(&[u8], String)>> {
+    let sets = der::elements(name).filter(|(tag, _)| *tag == SET);
+    let attributes = sets.flat_map(|(_, set)| der::elements(set)).map(|(_, mut attribute)| {
+        let kind = der::element(&mut attribute, OBJECT_IDENTIFIER)?;
+        let (tag, value) = der::any(&mut attribute)?;
+        Some((kind, text(tag, value)?))
+    });
+    attributes.collect()
 }
 
 /// The bytes of a bit string that has no unused bits.

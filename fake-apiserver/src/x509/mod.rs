@@ -21,7 +21,7 @@ mod pool;
 mod request;
 mod signature;
 
-pub(crate) use certificate::{Certificate, decimal};
+pub(crate) use certificate::{Certificate, ORGANIZATION, decimal};
 pub(crate) use pool::{Pool, Usage};
 pub(crate) use request::{CertificateRequest, KeyKind, key_kind};
 

@@ -3,6 +3,7 @@
 //! Follows `ParseCertificateRequest`, `CheckSignature` and `parsePublicKey` of `crypto/x509` (Go 1.26). Of the errors of Go's parser
 //! of ASN.1 only the frequent ones have Go's words. Signatures with SHA-1, and those of RSA keys of less than 2048 bits, are refused.
 
+use super::certificate::{ORGANIZATION, attributes};
 use super::der::{self, BIT_STRING, INTEGER, OBJECT_IDENTIFIER, SEQUENCE};
 use super::signature;
 
@@ -23,6 +24,7 @@ pub(crate) struct CertificateRequest<'a> {
     signed: &'a [u8],
     signature_algorithm: &'a [u8],
     signature: &'a [u8],
+    subject: &'a [u8],
     /// The key with its algorithm (`SubjectPublicKeyInfo`), whole.
     pub(crate) key_info: &'a [u8],
 }
@@ -55,10 +57,16 @@ impl<'a> CertificateRequest<'a> {
         let (_, signature) = der::element(&mut parts, BIT_STRING)?.split_first()?;
         let mut fields = der::element(&mut { signed }, SEQUENCE)?;
         der::element(&mut fields, INTEGER)?;
-        der::element(&mut fields, SEQUENCE)?;
+        let subject = der::element(&mut fields, SEQUENCE)?;
         let key_info = der::whole(&mut fields)?;
         der::element(&mut { key_info }, SEQUENCE)?;
-        Some(CertificateRequest { signed, signature_algorithm, signature, key_info })
+        Some(CertificateRequest { signed, signature_algorithm, signature, subject, key_info })
+    }
+
+    /// The organizations of the subject, which become groups of the user.
+    pub(crate) fn organizations(&self) -> Vec<String> {
+        let attributes = attributes(self.subject).unwrap_or_default();
+        attributes.into_iter().filter(|(kind, _)| *kind == ORGANIZATION).map(|(_, text)| text).collect()
     }
 
     /// Checks that the request is signed with its own key.

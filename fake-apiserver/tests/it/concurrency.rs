@@ -147,3 +147,30 @@ async fn what_is_going_keeps_going_whatever_updates_say() {
     let hurried = json!({"metadata": {"name": "p", "deletionGracePeriodSeconds": 1}});
     assert_eq!(client.put(&format!("{pods}/p/status"), &hurried).await.code, 422);
 }
+
+/// Each of 50 creates is allowed by a quota or refused, and its status has counted those that are stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_quota_is_not_exceeded() {
+    const QUOTAS: &str = "/api/v1/namespaces/default/resourcequotas";
+    const ALLOWED: usize = 10;
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    for (quota, resource) in [("a", "configmaps"), ("b", "count/configmaps")] {
+        client.post(QUOTAS, &named(quota)).await.expect(201);
+        let status = json!({"hard": {resource: ALLOWED.to_string()}, "used": {resource: "0"}});
+        let patch = json!({ "status": status });
+        client.patch(MERGE_PATCH, &format!("{QUOTAS}/{quota}/status"), &patch).await.expect(200);
+    }
+    let mut jobs = JoinSet::new();
+    for index in 0..50 {
+        let protocol = PROTOCOLS[index % PROTOCOLS.len()];
+        let mut client = Client::over(&server, protocol).await;
+        jobs.spawn(async move { client.post(CONFIG_MAPS, &named(&format!("n{index}"))).await.code });
+    }
+    let codes = soon(jobs.join_all()).await;
+    assert_eq!((count(&codes, 201), count(&codes, 403)), (ALLOWED, 50 - ALLOWED), "{codes:?}");
+    for (quota, resource) in [("a", "configmaps"), ("b", "count/configmaps")] {
+        let quota = client.get(&format!("{QUOTAS}/{quota}")).await.expect(200);
+        assert_eq!(quota["status"]["used"][resource], ALLOWED.to_string());
+    }
+}

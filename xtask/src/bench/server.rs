@@ -181,6 +181,23 @@ impl Server {
         self.create_in(&self.one_of_many(connection))
     }
 
+    /// Creates an object that the quota of [`limit`](Self::limit) counts.
+    pub(super) fn create_counted(&self) -> Call {
+        self.create_in(&self.one_of_many(0))
+    }
+
+    /// Gives a namespace a quota.
+    pub(super) async fn limit(&self) -> anyhow::Result<()> {
+        let mut connection = self.target.connect().await?;
+        let quotas = format!("{NAMESPACES}/{}/resourcequotas", self.one_of_many(0));
+        let quota = json!({"metadata": {"name": "bench"}}).to_string();
+        let quota = connection.fetch(Call::new(Method::POST, &quotas, quota)).await?;
+        let mut quota: Value = serde_json::from_slice(&quota)?;
+        quota["status"] = json!({"hard": {"configmaps": "1G"}, "used": {"configmaps": "0"}});
+        connection.exchange(Call::new(Method::PUT, quotas + "/bench/status", quota.to_string())).await?;
+        Ok(())
+    }
+
     fn create_in(&self, namespace: &str) -> Call {
         let number = self.next_number();
         let name = format!("created-{number}");

@@ -62,6 +62,8 @@ impl Flags {
         }
         builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
         builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
+        let file = self.admission_control_config_file.as_ref();
+        builder = given(builder, file, Builder::admission_control_config_file);
         builder = builder.runtime_config(self.runtime_config.iter().filter(|(key, _)| !key.is_empty()).cloned());
         builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
         builder = given(builder, self.audit_log_path.as_deref().map(standard_output), Builder::audit_log);

@@ -67,6 +67,9 @@ pub struct Flags {
     /// Admission plugins that are off, separated by commas
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
+    /// YAML file with the configurations of admission plugins, an AdmissionConfiguration of apiserver.config.k8s.io/v1
+    #[arg(long, value_name = "FILE")]
+    admission_control_config_file: Option<PathBuf>,
 
     /// Versions and resources to serve or not: group/version=BOOL, group/version/resource=BOOL, and for many versions at once
     /// api/all, api/ga, api/beta, api/alpha; all that there are by default, which are no alpha and beta versions

@@ -124,9 +124,9 @@ fn refusals_are_one_line() {
 
 #[tokio::test]
 async fn plugins_that_there_are_not() {
-    let flags = parse(&["--enable-admission-plugins=ServiceAccount,AlwaysDeny"]).unwrap();
+    let flags = parse(&["--enable-admission-plugins=ServiceAccount,ImagePolicyWebhook"]).unwrap();
     let error = flags.builder().unwrap().start().await.err().unwrap();
-    assert_eq!(error.to_string(), "fake-apiserver does not have the admission plugin AlwaysDeny");
+    assert_eq!(error.to_string(), "fake-apiserver does not have the admission plugin ImagePolicyWebhook");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The comparison of specs, whose changes `metadata.generation` counts.
 
+use crate::object::meta;
 use crate::schema::TypeRef;
 use tree::{Text, Value};
 
@@ -28,6 +29,18 @@ pub fn untyped_differs(new: &Value, old: &Value, status_counts: bool) -> bool {
         _ => true,
     };
     new.keys().chain(old.keys()).any(|key| counts(key) && new.get(key) != old.get(key))
+}
+
+/// Whether two objects differ at most in what garbage collection changes (`IsOnlyMutatingGCFields`).
+pub fn same_but_for_garbage_collection(new: &Value, old: &Value) -> bool {
+    let without = |object: &Value| {
+        let mut object = object.clone();
+        for field in ["ownerReferences", "finalizers", "managedFields", "selfLink"] {
+            meta::remove(&mut object, field);
+        }
+        object
+    };
+    equal(Some(&without(new)), Some(&without(old)))
 }
 
 /// `apiequality.Semantic.DeepEqual` of Go structs: absent and empty are the same.

@@ -25,11 +25,14 @@ const DECIMAL_SUFFIXES: [(&str, i64); 10] =
 /// `quantitySuffixer`'s binary suffixes, in steps of 2^10.
 const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// `Format`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Format {
+/// `Format`: the suffixes of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Powers of ten: `1e3`.
     DecimalExponent,
+    /// Powers of 1024: `1Ki`.
     BinarySi,
+    /// Powers of 1000: `1k`.
     DecimalSi,
 }
 
@@ -62,6 +65,17 @@ pub(super) fn rounded_to_milli(text: &str) -> Option<String> {
     }
     amount.round_up(MILLI);
     Some(amount.canonical(format))
+}
+
+/// The format of a quantity; that of a plain number, if the text is not one.
+pub(super) fn format(text: &str) -> Format {
+    let suffix = Parts::split(text).ok().and_then(|parts| interpret(parts.suffix));
+    suffix.map_or(Format::DecimalSi, |(_, format)| format)
+}
+
+/// The text of an amount, given in billionths, in that format.
+pub(super) fn printed(nano: i128, format: Format) -> String {
+    Decimal::new(nano < 0, &nano.unsigned_abs().to_string(), NANO).canonical(format)
 }
 
 /// The pieces of a quantity.

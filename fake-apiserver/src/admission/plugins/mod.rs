@@ -2,44 +2,82 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+mod always_deny;
+mod always_pull_images;
+mod certificates;
 mod default_class;
 mod default_toleration_seconds;
+mod deny_service_external_ips;
+mod event_rate_limit;
+mod extended_resource_toleration;
+mod hard_anti_affinity;
+mod limit_ranger;
 mod mutating_admission_policy;
+mod names;
+mod namespace_auto_provision;
+mod namespace_exists;
 pub(super) mod namespace_lifecycle;
+mod node_declared_features;
 mod node_restriction;
+mod owner_references;
 mod persistent_volume_claim_resize;
+mod pod_node_selector;
+mod pod_resize;
 mod pod_security;
+mod pod_toleration_restriction;
+mod pod_topology_labels;
 mod priority;
+mod resource_quota;
 mod runtime_class;
 mod service_account;
 mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
+mod tolerations;
 mod validating_admission_policy;
 mod webhooks;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
-pub(crate) use service_account::Tokens;
 
 use super::chain::Chain;
+use super::config::Config;
+use super::configuration::Configuration;
+use super::error::PluginError;
 use super::plugin::Plugin;
-use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
-use crate::webhook::Services;
+use always_deny::AlwaysDeny;
+use always_pull_images::AlwaysPullImages;
+use certificates::{SignerPermission, SubjectRestriction};
 use default_toleration_seconds::DefaultTolerationSeconds;
+use deny_service_external_ips::DenyServiceExternalIps;
+use event_rate_limit::EventRateLimit;
+use extended_resource_toleration::ExtendedResourceToleration;
+use hard_anti_affinity::HardAntiAffinity;
+use limit_ranger::LimitRanger;
 use mutating_admission_policy::MutatingAdmissionPolicy;
+use namespace_auto_provision::NamespaceAutoProvision;
+use namespace_exists::NamespaceExists;
 use namespace_lifecycle::NamespaceLifecycle;
+use node_declared_features::NodeDeclaredFeatures;
 use node_restriction::NodeRestriction;
+use owner_references::OwnerReferences;
 use persistent_volume_claim_resize::PersistentVolumeClaimResize;
+use pod_node_selector::PodNodeSelector;
+use pod_resize::PodResize;
 use pod_security::PodSecurity;
+use pod_toleration_restriction::PodTolerationRestriction;
+use pod_topology_labels::PodTopologyLabels;
 use priority::Priority;
+use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
-use std::sync::Arc;
 use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
 use validating_admission_policy::ValidatingAdmissionPolicy;
 use webhooks::mutating::{self, MutatingWebhooks};
 use webhooks::validating::{self, ValidatingWebhooks};
+
+/// The making of a plugin with a configuration.
+type Configure = fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
@@ -47,93 +85,62 @@ enum Support {
     Default(fn(&Config, &Store) -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
+    /// With a configuration, which may be wrong; on by default or not.
+    Configured(bool, Configure),
+    /// Without effect in the real server either.
+    Idle,
     /// Not supported.
     Missing,
 }
-use Support::{Default, Missing, Optional};
+use Support::{Configured, Default, Idle, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
-    ("AlwaysAdmit", Missing),
-    ("NamespaceAutoProvision", Missing),
+    ("AlwaysAdmit", Idle),
+    ("NamespaceAutoProvision", Optional(|_, _| Box::new(NamespaceAutoProvision))),
     (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
-    ("NamespaceExists", Missing),
-    ("LimitPodHardAntiAffinityTopology", Missing),
-    ("LimitRanger", Missing),
+    ("NamespaceExists", Optional(|_, _| Box::new(NamespaceExists))),
+    ("LimitPodHardAntiAffinityTopology", Optional(|_, _| Box::new(HardAntiAffinity))),
+    ("LimitRanger", Default(|_, store| Box::new(LimitRanger::new(store)))),
     ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
     ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
-    ("AlwaysPullImages", Missing),
+    ("AlwaysPullImages", Optional(|_, _| Box::new(AlwaysPullImages))),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Default(|_, _| Box::new(PodSecurity))),
-    ("PodNodeSelector", Missing),
-    ("Priority", Default(|_, _| Box::new(Priority))),
+    ("PodSecurity", Configured(true, |config, _| PodSecurity::configured(config))),
+    ("PodNodeSelector", Configured(false, |config, _| PodNodeSelector::configured(config))),
+    ("Priority", Default(|_, store| Box::new(Priority::new(store)))),
     ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
-    ("PodTolerationRestriction", Missing),
-    ("EventRateLimit", Missing),
-    ("ExtendedResourceToleration", Missing),
+    ("PodTolerationRestriction", Configured(false, |config, _| PodTolerationRestriction::configured(config))),
+    ("EventRateLimit", Configured(false, |config, _| EventRateLimit::configured(config))),
+    ("ExtendedResourceToleration", Optional(|_, _| Box::new(ExtendedResourceToleration))),
     ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
     ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
-    ("PodGroupProtection", Missing),
-    ("OwnerReferencesPermissionEnforcement", Missing),
+    ("PodGroupProtection", Idle),
+    ("OwnerReferencesPermissionEnforcement", Optional(|_, _| Box::new(OwnerReferences))),
     ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
     ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
-    ("CertificateApproval", Missing),
-    ("CertificateSigning", Missing),
-    ("ClusterTrustBundleAttest", Missing),
-    ("CertificateSubjectRestriction", Missing),
+    ("CertificateApproval", Default(|_, _| Box::new(SignerPermission::Approve))),
+    ("CertificateSigning", Default(|_, _| Box::new(SignerPermission::Sign))),
+    ("ClusterTrustBundleAttest", Default(|_, _| Box::new(SignerPermission::Attest))),
+    ("CertificateSubjectRestriction", Default(|_, _| Box::new(SubjectRestriction))),
     ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
-    ("DenyServiceExternalIPs", Missing),
-    ("PodTopologyLabels", Missing),
-    ("NodeDeclaredFeatureValidator", Missing),
-    ("PodResizeValidator", Missing),
+    ("DenyServiceExternalIPs", Optional(|_, _| Box::new(DenyServiceExternalIps))),
+    ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
+    ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
+    ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
     (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config.services(store), store)))),
     ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
     (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config.services(store), store)))),
-    ("ResourceQuota", Missing),
-    ("AlwaysDeny", Missing),
+    ("ResourceQuota", Configured(true, ResourceQuota::configured)),
+    ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
-/// The error of an invalid choice of plugins. The first two messages are the real server's.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PluginError {
-    /// The real server does not have a plugin of that name either.
-    #[error("{flag} plugin {name:?} is unknown")]
-    Unknown {
-        /// The flag that names it.
-        flag: &'static str,
-        /// The name of the plugin.
-        name: String,
-    },
-    /// Plugins are both enabled and disabled.
-    #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
-    Overlapped(Vec<String>),
-    /// The plugin exists in the real server only.
-    #[error("fake-apiserver does not have the admission plugin {0}")]
-    Missing(String),
-}
+/// The plugins whose configuration is not supported, though they are.
+const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"];
 
-/// The choice of plugins.
-#[derive(Debug, Clone, std::default::Default)]
-pub(crate) struct Config {
-    /// `--enable-admission-plugins`.
-    pub(crate) enabled: Vec<String>,
-    /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
-    pub(crate) disabled: Vec<String>,
-    /// The kind of tokens that the plugin `ServiceAccount` mounts.
-    pub(crate) tokens: Tokens,
-    /// The services that webhooks are behind.
-    pub(crate) services: Option<Arc<dyn Services>>,
-}
-
-impl Config {
-    /// The services that webhooks are behind; unless others are given, those in the store.
-    fn services(&self, store: &Store) -> Arc<dyn Services> {
-        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
-        self.services.clone().unwrap_or_else(|| known())
-    }
-}
+/// The plugins that upstream advises against.
+const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];
 
 /// The chain of a server with that store.
 pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
@@ -150,15 +157,36 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         both.dedup();
         return Err(PluginError::Overlapped(both));
     }
+    for name in DEPRECATED.into_iter().filter(|name| enabled.iter().any(|enabled| enabled == name)) {
+        let advice = "Please remove this controller from your configuration files and scripts.";
+        tracing::warn!("{name} admission controller is deprecated. {advice}");
+    }
+    let read;
+    let config = match &config.file {
+        None => config,
+        Some(file) => {
+            let configuration = config.configuration.clone().and(Configuration::read(file)?);
+            read = Config { configuration, ..config.clone() };
+            &read
+        }
+    };
     let mut chain = Vec::new();
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
+        if let Default(_) | Optional(_) = support
+            && CONFIGURABLE.contains(name)
+            && config.configuration.has(name)
+            && !disabled
+        {
+            return Err(PluginError::NotConfigurable(name.to_string()));
+        }
         match support {
             Default(make) if !disabled => chain.push((*name, make(config, store))),
             Optional(make) if enabled => chain.push((*name, make(config, store))),
+            Configured(default, make) if enabled || *default && !disabled => chain.push((*name, make(config, store)?)),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Default(_) | Optional(_) | Missing => {}
+            Default(_) | Optional(_) | Configured(..) | Idle | Missing => {}
         }
     }
     Ok(Chain(chain))
@@ -171,15 +199,20 @@ mod tests {
     #[test]
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
-        let usual = PLUGINS.iter().filter(|(_, support)| matches!(support, Default(_))).count();
-        // How many plugins there are beyond the usual ones.
+        let chosen = |enabled: &str, disabled: &str| {
+            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
+            let chain = chain(&config, &Store::new(1)).map_err(|error| error.to_string())?;
+            Ok::<_, String>(chain.0.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        let default = chosen("", "").unwrap();
+        // Those that are added to the default ones, and those that are missing from them.
         for (enabled, disabled, expected) in [
-            ("", "", Ok(0)),
-            ("Priority,NamespaceLifecycle", "", Ok(0)),
-            ("ServiceAccount", "", Ok(1)),
-            ("ServiceAccount,NodeRestriction", "", Ok(2)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(0)),
-            ("", "TaintNodesByCondition,Priority", Ok(-2)),
+            ("Priority,NamespaceLifecycle", "", Ok(("", ""))),
+            ("ServiceAccount", "", Ok(("ServiceAccount", ""))),
+            ("NodeRestriction,ServiceAccount", "", Ok(("ServiceAccount,NodeRestriction", ""))),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(("", "LimitRanger,ResourceQuota"))),
+            ("", "TaintNodesByCondition,Priority", Ok(("", "TaintNodesByCondition,Priority"))),
+            ("", "NamespaceLifecycle", Ok(("", "NamespaceLifecycle"))),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -187,12 +220,15 @@ mod tests {
                 "Priority,RuntimeClass",
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
-            ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(-1)),
+            ("ImagePolicyWebhook", "", Err("fake-apiserver does not have the admission plugin ImagePolicyWebhook")),
         ] {
-            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let found = chain(&config, &Store::new(1)).map(|chain| chain.0.len() as i64 - usual as i64);
-            assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
+            let without = |some: &[&'static str], others: &[&str]| {
+                some.iter().filter(|name| !others.contains(name)).copied().collect::<Vec<_>>().join(",")
+            };
+            let found = chosen(enabled, disabled);
+            let found = found.map(|found| (without(&found, &default), without(&default, &found)));
+            let expected = expected.map(|(more, less)| (more.to_string(), less.to_string())).map_err(str::to_string);
+            assert_eq!(found, expected, "{enabled} {disabled}");
         }
     }
 }

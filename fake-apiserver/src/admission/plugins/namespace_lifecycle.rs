@@ -15,7 +15,8 @@ pub(in crate::admission) const NAME: &str = "NamespaceLifecycle";
 /// The namespaces that cannot be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
+/// The resource of namespaces.
+pub(super) const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
 
 /// The plugin `NamespaceLifecycle`.
 pub(super) struct NamespaceLifecycle;

@@ -4,28 +4,68 @@
 
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
+use crate::index::{Index, Live};
 use crate::object::meta;
 use crate::registry::{carry_over, child, flag, ids, number, text};
-use crate::store::Scope;
+use crate::store::{Entry, Key, Store};
 use std::sync::Arc;
-use tree::{Value, json};
+use tree::Value;
 
-/// `SystemPriorityClasses`, which every cluster has.
-const SYSTEM_CLASSES: &[(&str, i64)] =
-    &[("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
-
-/// `PreemptLowerPriority`: the policy of these classes, and without a class.
+/// `PreemptLowerPriority`: the policy without a class.
 const PREEMPTION: &str = "PreemptLowerPriority";
 
 /// The plugin `Priority`.
-pub(super) struct Priority;
+pub(super) struct Priority {
+    defaults: Live<Defaults>,
+}
+
+/// The priority classes that claim to be the default one, by name.
+#[derive(Clone, Default)]
+struct Defaults(imbl::OrdMap<Box<str>, Arc<Value>>);
+
+impl Index for Defaults {
+    fn apply(&mut self, entry: &Entry) {
+        let class = entry.object();
+        if flag(&class, "/globalDefault") {
+            self.0.insert(entry.key.name().into(), Arc::new(class));
+        } else {
+            self.delete(&entry.key);
+        }
+    }
+
+    fn delete(&mut self, key: &Key) {
+        self.0.remove(key.name());
+    }
+}
+
+impl Priority {
+    /// The plugin for the classes in that store.
+    pub(super) fn new(store: &Store) -> Self {
+        Priority { defaults: Live::new(store.clone(), &[ids::PRIORITY_CLASSES]) }
+    }
+
+    /// The class for pods without one: the lowest of those that claim to be.
+    fn default_class(&self) -> Option<Arc<Value>> {
+        let defaults = self.defaults.current();
+        defaults.0.values().min_by_key(|class| number(class, "/value").unwrap_or_default()).cloned()
+    }
+
+    /// The class of that name, as the replica's informers know it, or else the default one; `None` without any.
+    fn class_of(&self, attributes: &Attributes<'_>, name: &str) -> Result<Option<Arc<Value>>, String> {
+        if name.is_empty() {
+            return Ok(self.default_class());
+        }
+        let class = attributes.seen_cluster_wide(ids::PRIORITY_CLASSES, name);
+        class.map(Some).ok_or_else(|| format!("no PriorityClass with name {name} was found"))
+    }
+}
 
 impl Immediate for Priority {
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         match (attributes.operation, attributes.old) {
             _ if !attributes.is_about("pods", "") => Ok(()),
             (Operation::Create, _) => {
-                let class = class_of(attributes, text(pod, "/spec/priorityClassName"));
+                let class = self.class_of(attributes, text(pod, "/spec/priorityClassName"));
                 class.and_then(|class| resolve(pod, class.as_deref())).map_err(|why| attributes.forbidden(pod, why))
             }
             (Operation::Update, Some(old)) => {
@@ -41,7 +81,7 @@ impl Immediate for Priority {
         if !is_class || attributes.operation == Operation::Delete || !flag(class, "/globalDefault") {
             return Ok(());
         }
-        match default_class(attributes) {
+        match self.default_class() {
             Some(other) if attributes.operation == Operation::Create || meta::name(&other) != meta::name(class) => {
                 let other = meta::name(&other);
                 let why = format!("PriorityClass {other} is already marked as default. Only one default can exist");
@@ -50,30 +90,6 @@ impl Immediate for Priority {
             _ => Ok(()),
         }
     }
-}
-
-/// The class of that name, or else the default one, as the replica's informers know them; `None` without any.
-fn class_of(attributes: &Attributes<'_>, name: &str) -> Result<Option<Arc<Value>>, String> {
-    if name.is_empty() {
-        return Ok(default_class(attributes).map(Arc::new));
-    }
-    let of_system = || {
-        let (name, value) = SYSTEM_CLASSES.iter().find(|(class, _)| *class == name)?;
-        let class = json!({ "metadata": { "name": name }, "value": value, "preemptionPolicy": PREEMPTION });
-        Some(Arc::new(class))
-    };
-    let class = attributes.seen_cluster_wide(ids::PRIORITY_CLASSES, name).or_else(of_system);
-    class.map(Some).ok_or_else(|| format!("no PriorityClass with name {name} was found"))
-}
-
-/// The class for pods without one: the lowest of those that claim to be.
-fn default_class(attributes: &Attributes<'_>) -> Option<Value> {
-    let snapshot = attributes.view.snapshot(attributes.store);
-    let scope = Scope { resource: ids::PRIORITY_CLASSES, namespace: None, name: None };
-    let classes = snapshot.range(&scope, "").map(|entry| entry.object());
-    classes
-        .filter(|class| flag(class, "/globalDefault"))
-        .min_by_key(|class| number(class, "/value").unwrap_or_default())
 }
 
 /// Keeps the fields that older clients leave out of an update.
@@ -119,6 +135,7 @@ fn resolve(pod: &mut Value, class: Option<&Value>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tree::json;
 
     /// Every text as the real server (v1.37.1) gave it.
     #[test]

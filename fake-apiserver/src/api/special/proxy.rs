@@ -4,7 +4,7 @@
 //! `RandomEndpoint` of `k8s.io/apiserver/pkg/util/proxy` (v0.37.1; of several endpoints the first is taken), and `UpgradeAwareHandler`
 //! of `k8s.io/apimachinery/pkg/util/proxy` (v0.37.1).
 
-use super::locations::{Host, refuse_dry_run, connect_options, kubelet, object};
+use super::locations::{Host, connect_options, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request, admission};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;

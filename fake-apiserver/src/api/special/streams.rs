@@ -6,7 +6,7 @@
 //! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1). Not ported: streams over WebSocket with the subprotocol
 //! `v5.channel.k8s.io`, where upstream accepts the upgrade and sends the failure through it.
 
-use super::locations::{refuse_dry_run, connect_options, container, kubelet, object};
+use super::locations::{connect_options, container, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request, admission};
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::error::{ApiError, ApiResult};

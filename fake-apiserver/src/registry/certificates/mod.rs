@@ -7,6 +7,8 @@ mod pod_requests;
 mod signing_requests;
 mod trust_bundles;
 
+pub(crate) use signing_requests::requested_organizations;
+
 use super::columns::{human_duration, or, text_map};
 use super::context::Context;
 use super::defaults::visit;

@@ -89,13 +89,21 @@ pub(super) fn validate(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 
 /// `validateCSR`: the request must be well-formed and signed.
 fn signed_request(base64: &str) -> Result<(), String> {
+    let request = der(base64).ok_or("PEM block type must be CERTIFICATE REQUEST")?;
+    CertificateRequest::parse(&request)?.check_signature()
+}
+
+/// The organizations that a valid object requests a certificate for.
+pub(crate) fn requested_organizations(object: &Value) -> Vec<String> {
+    let request = der(text(object, "/spec/request")).unwrap_or_default();
+    CertificateRequest::parse(&request).map(|request| request.organizations()).unwrap_or_default()
+}
+
+/// The request itself, which is in PEM.
+fn der(base64: &str) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(&STANDARD.decode(base64).unwrap_or_default()).into_owned();
-    match pem::next(&mut text.as_str()) {
-        Some(block) if block.label == "CERTIFICATE REQUEST" => {
-            CertificateRequest::parse(&block.content)?.check_signature()
-        }
-        _ => Err("PEM block type must be CERTIFICATE REQUEST".into()),
-    }
+    let block = pem::next(&mut text.as_str())?;
+    (block.label == "CERTIFICATE REQUEST").then(|| block.content.to_vec())
 }
 
 /// `validateCertificate`: certificates in PEM, and nothing else.

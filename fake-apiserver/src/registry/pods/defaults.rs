@@ -1,7 +1,7 @@
 //! Defaults of pods beyond those of every `PodSpec`.
 //!
-//! Follows `SetDefaults_Pod` and `SetDefaults_PodStatus` of `pkg/apis/core/v1/defaults.go` (v1.37.1). Not ported:
-//! pod-level resources.
+//! Follows `SetDefaults_Pod` and `SetDefaults_PodStatus` of `pkg/apis/core/v1/defaults.go` (v1.37.1). The resources of
+//! pods as a whole get theirs later (`pod_level_resources.rs`).
 
 use crate::registry::defaults::{fill_unless_zero, visit};
 use crate::registry::types::default_pod_spec;

@@ -9,6 +9,7 @@ mod ephemeral;
 mod gated;
 mod label_keys;
 mod mirror;
+mod pod_level_resources;
 mod quality_of_service;
 pub(crate) mod references;
 mod resize;
@@ -16,6 +17,7 @@ mod update;
 mod validate;
 
 pub(crate) use mirror::{MIRROR_POD_ANNOTATION, is_mirror_pod};
+pub(crate) use quality_of_service::{has_pod_level_resources, is_pod_level_resource, quality_of_service};
 
 use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};
@@ -87,7 +89,8 @@ pub(super) const RULES: Rules = Rules {
 };
 
 fn prepare_create(context: &Context<'_>, pod: &mut Value) {
-    let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service::quality_of_service(pod) });
+    pod_level_resources::default(pod);
+    let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service(pod) });
     if !items(pod, "/spec/schedulingGates").is_empty() {
         status["conditions"] = json!([{
             "type": "PodScheduled",

@@ -7,19 +7,24 @@ use crate::registry::{items, text};
 use tree::{Map, Value};
 
 /// `status.qosClass` of a pod.
-pub(super) fn quality_of_service(pod: &Value) -> &'static str {
-    if let Some(resources) = pod.pointer("/spec/resources").filter(|resources| decides(resources)) {
-        return class(resources);
+pub(crate) fn quality_of_service(pod: &Value) -> &'static str {
+    if has_pod_level_resources(pod) {
+        return class(&pod["spec"]["resources"]);
     }
     let containers = ["/spec/initContainers", "/spec/containers"].iter().flat_map(|list| items(pod, list));
     common(containers.map(|container| class(&container["resources"]))).unwrap_or("BestEffort")
 }
 
-/// Whether pod-level resources decide (`IsPodLevelResourcesSet`).
-fn decides(resources: &Value) -> bool {
-    let supported = |name: &str| ["cpu", "memory"].contains(&name) || name.starts_with("hugepages-");
+/// Whether a pod has amounts of its own, which decide in place of those of its containers (`IsPodLevelResourcesSet`).
+pub(crate) fn has_pod_level_resources(pod: &Value) -> bool {
+    let resources = &pod["spec"]["resources"];
     let lists = ["requests", "limits"].iter().filter_map(|list| resources[*list].as_object());
-    lists.flat_map(Map::keys).any(|name| supported(name))
+    lists.flat_map(Map::keys).any(|name| is_pod_level_resource(name))
+}
+
+/// Whether a pod can have an amount of that resource of its own (`IsSupportedPodLevelResource`).
+pub(crate) fn is_pod_level_resource(name: &str) -> bool {
+    ["cpu", "memory"].contains(&name) || name.starts_with("hugepages-")
 }
 
 /// The class of resources by themselves (`requirementsQOS`).

@@ -1,8 +1,9 @@
 //! The subresource `resize`: the resources of a pod's containers can be changed, of which CPU and memory only.
 //!
 //! Follows `podResizeStrategy` of `pkg/registry/core/pod/strategy.go` and `ValidatePodResize` of
-//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: defaults of pod-level resources, and node-allocatable claims.
+//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: node-allocatable claims.
 
+use super::pod_level_resources;
 use super::quality_of_service::quality_of_service;
 use super::update::{container_type, spec_type};
 use super::validate::{self, SPEC};
@@ -36,6 +37,7 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     } else if old["spec"].get("resources").is_some() && new["spec"].get("resources").is_none() {
         carry_over(child(new, "spec"), &old["spec"], "resources");
     }
+    pod_level_resources::default(new);
 }
 
 /// The old containers with new resources; `None` if there are none, or their names are others.

@@ -4,6 +4,7 @@
 
 mod access_modes;
 mod affinity;
+mod amounts;
 mod condition;
 mod container;
 mod container_port;
@@ -52,6 +53,7 @@ mod windows_options;
 
 pub(super) use super::defaults::visit;
 pub(super) use affinity::node_selector;
+pub(crate) use amounts::{Amounts, of_containers};
 pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
@@ -78,10 +80,11 @@ pub(super) use pod_warnings::pod_warnings;
 pub(super) use projected_volume::no_tokens;
 pub(super) use resource_list::round_resources;
 pub(super) use resource_name::{
-    container_resource_name, is_native_resource, is_shared_resource, is_standard_for_quota, quota_resource_name,
-    resource_name, resource_value,
+    container_resource_name, is_shared_resource, is_standard_for_quota, quota_resource_name, resource_name,
+    resource_value,
 };
+pub(crate) use resource_name::{is_extended_resource, is_native_resource};
 pub(super) use resource_requirements::resource_requirements;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
-pub(super) use toleration::tolerations;
+pub(crate) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

@@ -41,12 +41,12 @@ const FOR_QUOTAS: &[&str] = &[
 const STORAGE: &str = "storage";
 
 /// Kubernetes' own resources (`IsNativeResource`).
-pub(in crate::registry) fn is_native_resource(resource: &str) -> bool {
+pub(crate) fn is_native_resource(resource: &str) -> bool {
     !resource.contains('/') || resource.contains("kubernetes.io/")
 }
 
 /// Resources of others (`example.com/gpu`), which are whole (`IsExtendedResourceName`).
-fn is_extended(resource: &str) -> bool {
+pub(crate) fn is_extended_resource(resource: &str) -> bool {
     let for_quota = format!("{REQUESTS}{resource}");
     !is_native_resource(resource) && !resource.starts_with(REQUESTS) && name::label_key(&for_quota).is_empty()
 }
@@ -76,7 +76,7 @@ pub(in crate::registry) fn resource_name(at: Path<'_>, resource: &str, errors: &
 pub(in crate::registry) fn container_resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
     resource_name(at, resource, errors);
     match resource.contains('/') {
-        true if !is_native_resource(resource) && !is_extended(resource) => {
+        true if !is_native_resource(resource) && !is_extended_resource(resource) => {
             errors.invalid(at, resource, "doesn't follow extended resource name standard");
         }
         false if !FOR_CONTAINERS.contains(&resource) && !resource.starts_with(HUGE_PAGES) => {
@@ -99,7 +99,7 @@ pub(in crate::registry) fn resource_value(at: Path<'_>, resource: &str, value: &
     if amount(value) < 0 {
         errors.invalid(at, value, "must be greater than or equal to 0");
     }
-    let is_number = NUMBERS.contains(&resource) || is_extended(resource);
+    let is_number = NUMBERS.contains(&resource) || is_extended_resource(resource);
     if is_number && !quantity::is_whole(value) {
         errors.invalid(at, value, "must be an integer");
     }

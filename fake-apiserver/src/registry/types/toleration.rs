@@ -8,7 +8,7 @@ use crate::registry::text;
 use tree::Value;
 
 /// Rules for `tolerations`.
-pub(in crate::registry) fn tolerations(at: Path<'_>, tolerations: &[Value], errors: &mut Errors) {
+pub(crate) fn tolerations(at: Path<'_>, tolerations: &[Value], errors: &mut Errors) {
     for (index, toleration) in tolerations.iter().enumerate() {
         let at = at.index(index);
         let (key, operator) = (text(toleration, "/key"), text(toleration, "/operator"));

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::admission::Tokens;
+use std::path::PathBuf;
 
 impl Builder {
     /// Admission plugins that are on besides those that are by default (`--enable-admission-plugins`); none by default.
@@ -9,6 +10,22 @@ impl Builder {
     #[must_use]
     pub fn enable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.admission.enabled = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// A file with the configurations of admission plugins (`--admission-control-config-file`): an `AdmissionConfiguration` of
+    /// `apiserver.config.k8s.io/v1`. It is read at the start, which fails if it is wrong.
+    #[must_use]
+    pub fn admission_control_config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.admission.file = Some(path.into());
+        self
+    }
+
+    /// The configuration of an admission plugin, as it would stand in that file, in YAML or JSON. It goes before the file's. A wrong one
+    /// fails the start.
+    #[must_use]
+    pub fn add_admission_configuration(mut self, plugin: impl Into<String>, configuration: impl Into<String>) -> Self {
+        self.admission.configuration.add(plugin.into(), configuration.into());
         self
     }
 

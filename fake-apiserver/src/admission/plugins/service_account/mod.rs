@@ -6,14 +6,13 @@
 mod mount;
 mod policy;
 
-use crate::admission::{Attributes, Operation, Plugin, Verdict};
+use crate::admission::{Attributes, Operation, Plugin, Tokens, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::schema::quote;
 use crate::store::{Key, Scope, Store};
-pub(crate) use mount::Tokens;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;

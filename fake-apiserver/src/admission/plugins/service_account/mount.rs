@@ -2,7 +2,7 @@
 //!
 //! Ports `mountServiceAccountToken` (v1.37.1), and for tokens in secrets its form of v1.20.
 
-use crate::admission::Attributes;
+use crate::admission::{Attributes, Tokens};
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::registry::{child, ids, items, text};
@@ -15,16 +15,6 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// `WarnOnlyBoundTokenExpirationSeconds`.
 const EXPIRATION_SECONDS: i64 = crate::auth::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 const SERVICE_ACCOUNTS: Qualified<'static> = Qualified { group: "", resource: "serviceaccounts" };
-
-/// The kind of token that pods get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Tokens {
-    /// A token that the kubelet requests, bound to the pod.
-    #[default]
-    Bound,
-    /// The token of a secret that the account refers to, as before v1.21. Without such a secret the pod is refused.
-    InSecrets,
-}
 
 impl Tokens {
     /// Mounts a token of the account in each container of the pod.

@@ -148,7 +148,7 @@ impl Review<'_> {
     pub(super) fn decoded(&self, document: &[u8]) -> Result<Value, String> {
         let document = match document.trim_ascii_start().starts_with(b"{") {
             true => Cow::Borrowed(document),
-            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document)?.value)),
+            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document, self.write.deadline)?.value)),
         };
         let (api_version, kind) = schema::interpret(&document).map_err(|why| why.to_string())?;
         self.check_type(&api_version, &kind)?;

@@ -1,0 +1,57 @@
+//! The choice of plugins, and what they need to know.
+
+use super::configuration::{Configuration, Strictness, decode};
+use super::error::PluginError;
+use crate::service_addresses::{Given, ServiceAddresses};
+use crate::store::Store;
+use crate::webhook::Services;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tree::Value;
+
+/// The choice of plugins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Config {
+    /// `--enable-admission-plugins`.
+    pub(crate) enabled: Vec<String>,
+    /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
+    pub(crate) disabled: Vec<String>,
+    /// `--admission-control-config-file`.
+    pub(crate) file: Option<PathBuf>,
+    /// The configurations that are given without a file.
+    pub(crate) configuration: Configuration,
+    /// The kind of tokens that the plugin `ServiceAccount` mounts.
+    pub(crate) tokens: Tokens,
+    /// The services that webhooks are behind.
+    pub(crate) services: Option<Arc<dyn Services>>,
+}
+
+impl Config {
+    /// The services that webhooks are behind; unless others are given, those in the store.
+    pub(super) fn services(&self, store: &Store) -> Arc<dyn Services> {
+        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
+        self.services.clone().unwrap_or_else(|| known())
+    }
+
+    /// The decoded configuration of a plugin; `None` without one.
+    pub(super) fn decoded(
+        &self,
+        plugin: &str,
+        kinds: &[(&str, &str)],
+        strictness: Strictness,
+    ) -> Result<Option<Value>, PluginError> {
+        let text = self.configuration.of(plugin)?;
+        let decoded = text.map(|text| decode(&text, kinds, strictness)).transpose();
+        decoded.map_err(|error| PluginError::not_made(plugin, error.message()))
+    }
+}
+
+/// The kind of token that pods get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tokens {
+    /// A token that the kubelet requests, bound to the pod.
+    #[default]
+    Bound,
+    /// The token of a secret that the account refers to, as before v1.21. Without such a secret the pod is refused.
+    InSecrets,
+}

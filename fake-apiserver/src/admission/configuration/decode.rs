@@ -1,0 +1,74 @@
+//! Decoding of configurations: YAML or JSON, into the type that `apiVersion` and `kind` name.
+//!
+//! Follows `k8s.io/apimachinery/pkg/runtime/serializer/json/json.go` (v0.37.1).
+
+use crate::deadline::Deadline;
+use crate::schema::{self, DecodeError, Decoded, Types};
+use crate::yaml;
+use std::sync::LazyLock;
+use tree::Value;
+
+static TYPES: LazyLock<Types> = LazyLock::new(|| include_str!("types.txt").parse().expect("the types are well-formed"));
+
+/// Whether unknown and repeated fields are errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    Strict,
+    Lenient,
+}
+
+/// The error of a configuration that cannot be decoded, in the real server's words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Undecoded {
+    /// Its kind or version is missing, or is not one that is meant.
+    Unknown(String),
+    /// Anything else.
+    Invalid(String),
+}
+
+impl Undecoded {
+    /// The message.
+    pub(crate) fn message(self) -> String {
+        match self {
+            Undecoded::Unknown(message) | Undecoded::Invalid(message) => message,
+        }
+    }
+}
+
+/// Decodes a configuration of one of these kinds, each `apiVersion` and kind.
+///
+/// # Errors
+/// If it cannot be.
+pub(crate) fn decode(text: &str, kinds: &[(&str, &str)], strictness: Strictness) -> Result<Value, Undecoded> {
+    let invalid = |error: DecodeError| Undecoded::Invalid(error.to_string());
+    let (json, repeated) = json(text).map_err(Undecoded::Invalid)?;
+    let (api_version, kind) = schema::interpret(&json).map_err(invalid)?;
+    for (field, value) in [("Kind", &kind), ("apiVersion", &api_version)] {
+        if value.is_empty() {
+            return Err(Undecoded::Unknown(format!("Object '{field}' is missing in '{text}'")));
+        }
+    }
+    let is_meant = kinds.contains(&(&api_version, &kind));
+    let Some(ty) = TYPES.lookup(&api_version, &kind).filter(|_| is_meant) else {
+        let [kind, version] = [&kind, &api_version].map(|text| schema::quote(text));
+        let scheme = "\"pkg/runtime/scheme.go:111\"";
+        return Err(Undecoded::Unknown(format!(
+            "no kind {kind} is registered for version {version} in scheme {scheme}"
+        )));
+    };
+    let Decoded { object, findings } = schema::decode_json(&json, ty).map_err(invalid)?;
+    let findings: Vec<String> = repeated.into_iter().chain(findings).collect();
+    match strictness == Strictness::Strict && !findings.is_empty() {
+        true => Err(Undecoded::Invalid(format!("strict decoding error: {}", findings.join(", ")))),
+        false => Ok(object),
+    }
+}
+
+/// The JSON of a text that may be YAML, and the finding about its repeated keys.
+fn json(text: &str) -> Result<(Vec<u8>, Option<String>), String> {
+    if text.trim_start().starts_with('{') && schema::parse_json(text.as_bytes()).is_ok() {
+        return Ok((text.as_bytes().to_vec(), None));
+    }
+    let document = yaml::parse(text.as_bytes(), &Deadline::default())?;
+    Ok((schema::encode_any(&document.value).into_bytes(), document.finding()))
+}

@@ -1,0 +1,108 @@
+//! The check of a write against the quotas of its namespace.
+//!
+//! Ports `CheckRequest` of `pkg/admission/plugin/resourcequota/controller.go` and `Matches` of `pkg/quota/v1/generic/evaluator.go` of
+//! k8s.io/apiserver (v0.37.1). Usage is never negative: validation precedes admission.
+
+use super::evaluator::Evaluator;
+use super::limited::Limited;
+use super::refusal::Refusal;
+use super::scopes::scopes;
+use crate::object::meta;
+use crate::registry::Amounts;
+use tree::Value;
+
+/// The objects of a write.
+pub(super) struct Measured<'a> {
+    pub(super) object: &'a Value,
+    /// The object that is changed; `None` for a create.
+    pub(super) old: Option<&'a Value>,
+    /// Whether the write is one of its status, which reports what is used already.
+    pub(super) is_status: bool,
+    /// The group and the resource.
+    pub(super) kind: (&'a str, &'a str),
+}
+
+/// The amounts that are used of quotas after a write: of those that change, by their place.
+///
+/// # Errors
+/// The reason why a quota, or the lack of one, does not allow it.
+pub(super) fn check(
+    quotas: &[Value],
+    evaluator: &dyn Evaluator,
+    write: &Measured<'_>,
+    configured: &Limited,
+) -> Result<Vec<(usize, Amounts)>, Refusal> {
+    let mut concerned = Vec::new();
+    for (place, quota) in quotas.iter().enumerate() {
+        if concerns(quota, evaluator, write.object) {
+            precondition(quota, evaluator, write.object).map_err(Refusal::Forbidden)?;
+            concerned.push(place);
+        }
+    }
+    if concerned.is_empty() && configured.is_empty() {
+        return Ok(Vec::new());
+    }
+    let usage = evaluator.usage(write.object);
+    // What the write uses more than the old object that a quota has counted already.
+    let more = |counted: Option<&Value>| {
+        let more = counted.map(|old| usage.clone().more_than(&evaluator.usage(old)));
+        more.unwrap_or_else(|| usage.clone()).only(|_, amount| amount.nano() != 0)
+    };
+    let of_quota = |place: usize| more(write.old.filter(|old| concerns(&quotas[place], evaluator, old)));
+    let each: Vec<(usize, Amounts)> = concerned.iter().map(|place| (*place, of_quota(*place))).collect();
+    let changes_any = each.iter().any(|(_, more)| !more.is_empty());
+    if !changes_any && (!each.is_empty() || more(write.old).is_empty()) {
+        return Ok(Vec::new());
+    }
+    let resources = concerned.iter().flat_map(|place| limited(&quotas[*place], evaluator)).collect();
+    configured.check(write.kind, write.object, &usage, evaluator, quotas, &resources)?;
+    let mut all = Vec::new();
+    for (place, more) in each {
+        all.extend(
+            after(&quotas[place], &more, write.is_status).map_err(Refusal::Forbidden)?.map(|used| (place, used)),
+        );
+    }
+    Ok(all)
+}
+
+/// The resources that a quota limits, of those that the evaluator measures.
+fn limited<'q>(quota: &'q Value, evaluator: &dyn Evaluator) -> Vec<&'q str> {
+    let hard = quota["status"]["hard"].as_object().into_iter().flatten();
+    hard.map(|(name, _)| name.as_str()).filter(|name| evaluator.measures(name)).collect()
+}
+
+/// Whether a quota limits an object.
+fn concerns(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> bool {
+    scopes(quota).all(|scope| evaluator.is_in_scope(&scope, object)) && !limited(quota, evaluator).is_empty()
+}
+
+/// Checks the rules of a quota for an object besides its amounts, and for its own status.
+fn precondition(quota: &Value, evaluator: &dyn Evaluator, object: &Value) -> Result<(), String> {
+    let (name, limited) = (meta::name(quota), limited(quota, evaluator));
+    if let Some(objection) = evaluator.objection(&limited, object) {
+        return Err(format!("failed quota: {name}: {objection}"));
+    }
+    match limited.iter().all(|resource| quota["status"]["used"].get(*resource).is_some()) {
+        true => Ok(()),
+        false => Err(format!("status unknown for quota: {name}, resources: {}", limited.join(","))),
+    }
+}
+
+/// The amounts that are used of a quota after more are; `None` if none of these is limited.
+fn after(quota: &Value, more: &Amounts, is_status: bool) -> Result<Option<Amounts>, String> {
+    let [hard, mut used] = ["hard", "used"].map(|list| Amounts::read(&quota["status"][list]));
+    let requested = more.only(|name, _| hard.has(name));
+    if requested.is_empty() {
+        return Ok(None);
+    }
+    let before = used.clone();
+    used.add(&requested);
+    let exceeded = requested.only(|name, _| used.get(name) > hard.get(name));
+    if exceeded.is_empty() || is_status {
+        return Ok(Some(used));
+    }
+    let [requested, used, limited] =
+        [requested, before, hard].map(|list| list.only(|name, _| exceeded.has(name)).shown());
+    let name = meta::name(quota);
+    Err(format!("exceeded quota: {name}, requested: {requested}, used: {used}, limited: {limited}"))
+}
