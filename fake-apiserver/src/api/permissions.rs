@@ -18,4 +18,7 @@ impl Permissions for Request<'_> {
             Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason).to_string()),
         }
     }
+    fn plural(&self, api_version: &str, kind: &str) -> Option<String> {
+        self.registry.kind(api_version, kind).map(|served| served.version.plural.to_string())
+    }
 }

@@ -7,6 +7,7 @@
 //! `reconcile/namespaces.rs`.
 
 use crate::registry::{Closes, Resource, ids};
+use crate::schema::{self, TypeRef};
 use crate::store::{Entry, Key, Parent};
 use tree::Value;
 
@@ -16,6 +17,14 @@ const TERMINATING: (&str, &str) = ("status.phase", "Terminating");
 /// The key of a namespace.
 pub(crate) fn key(name: &str) -> Key {
     Key::new(ids::NAMESPACES, "", name)
+}
+
+/// The Go type of namespaces.
+///
+/// # Panics
+/// Never: the type is built in.
+pub(crate) fn ty() -> TypeRef<'static> {
+    schema::lookup("v1", "Namespace").expect("the type is built in")
 }
 
 /// Whether objects of that kind are namespaces.

@@ -36,6 +36,9 @@ pub trait Permissions {
     /// # Errors
     /// The message of a refusal.
     fn may(&self, asked: &Asked<'_>) -> Result<(), String>;
+
+    /// The plural of the resource that serves a kind, if there is one.
+    fn plural(&self, api_version: &str, kind: &str) -> Option<String>;
 }
 
 /// An act that takes a permission. Unknown parts are empty.
@@ -69,6 +72,11 @@ impl<'w> Context<'w> {
     /// The message of a refusal.
     pub(super) fn may(&self, asked: &Asked<'_>) -> Result<(), String> {
         self.permissions.map_or(Ok(()), |permissions| permissions.may(asked))
+    }
+
+    /// The plural of the resource that serves a kind, if there is one; none for the server itself.
+    pub(super) fn plural(&self, api_version: &str, kind: &str) -> Option<String> {
+        self.permissions.and_then(|permissions| permissions.plural(api_version, kind))
     }
 
     /// The context of a write by the server itself, in the storage version.

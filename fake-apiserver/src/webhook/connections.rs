@@ -3,8 +3,8 @@
 //! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
 //! so that a load balancer can spread them.
 
-use super::Call;
 use super::answer::Answer;
+use super::call::Call;
 use super::gzip;
 use super::services::{Address, Services};
 use super::target::Target;

@@ -9,6 +9,7 @@
 //! included. Not ported: credentials for webhooks.
 
 mod answer;
+mod call;
 mod connections;
 mod gzip;
 mod services;
@@ -20,6 +21,7 @@ pub(crate) use services::{Address, Services};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use call::Call;
 use connections::{Connections, Failed};
 use std::fmt;
 use std::sync::Arc;
@@ -91,25 +93,6 @@ impl Client {
             }
             left -= 1;
         }
-    }
-}
-
-/// A call of a webhook.
-#[derive(Clone, Copy)]
-struct Call<'c> {
-    target: &'c Target,
-    /// The time for it.
-    seconds: u64,
-    document: &'c Bytes,
-}
-
-impl Call<'_> {
-    fn path(self) -> String {
-        format!("{}?timeout={}s", self.target.path, self.seconds)
-    }
-
-    fn url(self) -> String {
-        format!("https://{}{}", self.target.authority, self.path())
     }
 }
 

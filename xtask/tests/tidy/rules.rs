@@ -118,6 +118,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Kinds {
             of: FAKE,
             homes: &[
+                "admission::matching::exempt",
                 "admission::plugins",
                 "allocation",
                 "api::special",
@@ -129,6 +130,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
                 "http::route",
                 "reconcile",
                 "registry",
+                "service_addresses",
             ],
         }],
     },

@@ -1,5 +1,6 @@
 // Package framework has, in the place of Kubernetes' test/integration/framework/etcd.go, the etcd that all servers of a run share, if they keep
-// their objects there: the program that ETCD names. Goroutines that tests leave behind are not looked for: they are no server's.
+// their objects there: the program that ETCD names. Else there is an address at which every request is refused, for tests that read or write there.
+// Goroutines that tests leave behind are not looked for: they are no server's.
 package framework
 
 import (
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"google.golang.org/grpc"
 )
 
 // The time that etcd has to get ready.
@@ -38,21 +41,30 @@ func GetEtcdURL() string {
 
 // startEtcd starts the program, and returns what ends it. Its data need not survive a crash of the machine.
 func startEtcd(program string) (func(), error) {
+	// Tests with a client of their own speak to no socket.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	etcdURL = "http://" + address
 	if program == "" {
-		return func() {}, nil
+		server := grpc.NewServer()
+		go func() { _ = server.Serve(listener) }()
+		return server.Stop, nil
+	}
+	if err := listener.Close(); err != nil {
+		return nil, err
 	}
 	folder, err := os.MkdirTemp("", "etcd")
 	if err != nil {
 		return nil, err
 	}
-	socket := filepath.Join(folder, "socket")
-	etcdURL = "unix://" + socket
 	command := exec.Command(program,
 		"--data-dir="+filepath.Join(folder, "data"),
 		"--unsafe-no-fsync",
 		"--listen-client-urls="+etcdURL,
-		// Nobody is told of these, and a socket is not taken for the first.
-		"--advertise-client-urls=http://127.0.0.1:0",
+		"--advertise-client-urls="+etcdURL,
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--log-level=error",
 	)
@@ -67,7 +79,7 @@ func startEtcd(program string) (func(), error) {
 		_ = os.RemoveAll(folder)
 	}
 	for late := time.Now().Add(etcdDeadline); ; time.Sleep(20 * time.Millisecond) {
-		connection, err := net.Dial("unix", socket)
+		connection, err := net.Dial("tcp", address)
 		if err == nil {
 			return end, connection.Close()
 		}

@@ -9,7 +9,6 @@ package testing
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -81,12 +80,12 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 	if err != nil {
 		return TestServer{}, err
 	}
-	client := &clientv3.Client{KV: nowhere{}}
-	if keepsInEtcd() {
+	if os.Getenv("ETCD") != "" {
 		always = append(always, etcdFlags(storage)...)
-		if client, _, err = GetEtcdClients(storage.Transport); err != nil {
-			return TestServer{}, err
-		}
+	}
+	client, _, err := GetEtcdClients(storage.Transport)
+	if err != nil {
+		return TestServer{}, err
 	}
 	arguments := slices.Concat(always, served(slices.Concat(flags, gates())))
 	program, err := launch(arguments, filepath.Join(files, "log"))
@@ -102,9 +101,7 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 	}
 	end := func() {
 		program.end()
-		if keepsInEtcd() {
-			_ = client.Close()
-		}
+		_ = client.Close()
 	}
 	if err := program.ready(config); err != nil {
 		end()
@@ -148,10 +145,6 @@ func prepare(files string, port int) (ca []byte, flags []string, err error) {
 		"--service-account-key-file=" + file("sa.key"),
 		"--service-account-signing-key-file=" + file("sa.key"),
 	}, nil
-}
-
-func keepsInEtcd() bool {
-	return os.Getenv("ETCD") != ""
 }
 
 func etcdFlags(storage *storagebackend.Config) []string {
@@ -279,21 +272,4 @@ func (p *process) lastLine() string {
 	}
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	return string(lines[len(lines)-1])
-}
-
-// nowhere is the etcd of a server that has none.
-type nowhere struct{ clientv3.KV }
-
-var errNowhere = errors.New("the server keeps nothing in etcd")
-
-func (nowhere) Put(context.Context, string, string, ...clientv3.OpOption) (*clientv3.PutResponse, error) {
-	return nil, errNowhere
-}
-
-func (nowhere) Get(context.Context, string, ...clientv3.OpOption) (*clientv3.GetResponse, error) {
-	return nil, errNowhere
-}
-
-func (nowhere) Delete(context.Context, string, ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
-	return nil, errNowhere
 }

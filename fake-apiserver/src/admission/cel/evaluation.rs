@@ -87,3 +87,60 @@ impl fmt::Display for Stop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Compilation;
+    use super::*;
+    use crate::registry::expressions::Names;
+    use tree::{Value as Json, json};
+
+    fn evaluated(variables: &[Json], text: &str, budget: &mut u64) -> Result<Evaluated, Stop> {
+        let mut compilation = Compilation::composing();
+        compilation.variables(variables, Names::default());
+        let expression = compilation.expression(text, Names::default(), &[]);
+        let deadline = Deadline::default();
+        Evaluation::new(&compilation.finish(), &Bindings::new(), &deadline).evaluate(&expression, budget)
+    }
+
+    #[test]
+    fn a_variable_is_computed_once_and_only_if_it_is_read() {
+        let variables = [
+            json!({"name": "dear", "expression": "lists.range(500).map(x, lists.range(500)).size()"}),
+            json!({"name": "wrong", "expression": "1 / 0 == 1"}),
+        ];
+        let cost = |text: &str| {
+            let mut budget = BUDGET;
+            let value = evaluated(&variables, text, &mut budget).expect("the budget suffices");
+            assert!(value.is_ok(), "{value:?}");
+            BUDGET - budget
+        };
+        let (unread, once, twice) =
+            (cost("1 == 1"), cost("variables.dear > 0"), cost("variables.dear > 0 && variables.dear > 0"));
+        assert!(unread < 10 && once > 250_000 && twice < once + 10, "{unread} {once} {twice}");
+        let error = evaluated(&variables, "variables.wrong", &mut { BUDGET }).expect("the budget suffices");
+        let expected = "expression 'variables.wrong' resulted in error: composited variable \"wrong\" fails to evaluate: division by zero";
+        assert_eq!(error.map(drop), Err(expected.to_owned()));
+        assert!(matches!(evaluated(&variables, "variables.dear > 0", &mut 1000), Err(Stop::OutOfBudget)));
+    }
+
+    #[test]
+    fn variables_that_read_each_other_in_a_long_row_are_an_error() {
+        let itself = [json!({"name": "a", "expression": "1"}), json!({"name": "a", "expression": "variables.a"})];
+        let row = |length: usize| -> Vec<Json> {
+            let of = |n: usize| match n {
+                0 => json!({"name": "v0", "expression": "1"}),
+                n => json!({"name": format!("v{n}"), "expression": format!("variables.v{}", n - 1)}),
+            };
+            (0..length).map(of).collect()
+        };
+        for (variables, text, is_good) in [
+            (itself.to_vec(), "variables.a == 1", false),
+            (row(150), "variables.v149 == 1", true),
+            (row(300), "variables.v299 == 1", false),
+        ] {
+            let value = evaluated(&variables, text, &mut { BUDGET }).expect("the budget suffices");
+            assert_eq!(value.is_ok(), is_good, "{value:?}");
+        }
+    }
+}

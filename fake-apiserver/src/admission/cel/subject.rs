@@ -7,6 +7,7 @@ use super::compilation::Scope;
 use super::values::value;
 use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Kind};
+use crate::commit::namespace;
 use crate::registry::Version;
 use crate::schema::{self, TypeRef};
 use kubernetes_cel::{Bindings, Request, authorizer, resource_check};
@@ -52,8 +53,7 @@ impl Subject<'_> {
         let null = kubernetes_cel::Value::Null;
         let old = self.old.map_or(null.clone(), |old| value(old, ty, &reads.old_object));
         let params = params.map_or(null.clone(), |(params, ty)| value(params, ty, &reads.params));
-        let namespace_type = schema::lookup("v1", "Namespace");
-        let namespace = namespace.map_or(null, |namespace| value(namespace, namespace_type, &reads.namespace));
+        let namespace = namespace.map_or(null, |namespace| value(namespace, Some(namespace::ty()), &reads.namespace));
         bindings.set("object", value(self.object, ty, &reads.object));
         bindings.set("oldObject", old);
         bindings.set("params", params);

@@ -14,9 +14,10 @@ mod rule;
 pub(crate) use conversion::{back, new_object, old_object};
 pub(crate) use exempt::{from_policies, from_webhooks};
 
+use super::plugins::namespace_lifecycle::missing;
 use super::{Attributes, Kind, Operation};
 use crate::commit::namespace;
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::ApiResult;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
 use crate::registry::Version;
@@ -137,7 +138,6 @@ impl Constraints {
         let snapshot = write.view.snapshot(write.store);
         // A namespace that the replica has not seen yet is looked for in the store.
         let entry = snapshot.get(&key).cloned().or_else(|| write.store.get(&key));
-        let missing = || ApiError::not_found(Qualified { group: "", resource: "namespaces" }, write.namespace);
-        Ok(selector.matches(entry.ok_or_else(missing)?.meta.labels()))
+        Ok(selector.matches(entry.ok_or_else(|| missing(write.namespace))?.meta.labels()))
     }
 }

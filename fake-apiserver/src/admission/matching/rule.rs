@@ -40,7 +40,7 @@ impl Rule {
         let texts = |field: &str| -> Box<[Box<str>]> {
             rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).map(Box::from).collect()
         };
-        let split = |resource: &Box<str>| {
+        let split = |resource: &str| {
             let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
             (resource.into(), subresource.into())
         };
@@ -48,7 +48,7 @@ impl Rule {
             operations: texts("operations"),
             groups: texts("apiGroups"),
             versions: texts("apiVersions"),
-            resources: texts("resources").iter().map(split).collect(),
+            resources: texts("resources").iter().map(|resource| split(resource)).collect(),
             scope: match rule["scope"].as_str() {
                 Some("Cluster") => Scope::Cluster,
                 Some("Namespaced") => Scope::Namespaced,

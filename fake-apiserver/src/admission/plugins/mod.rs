@@ -129,9 +129,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
     ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
-    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config, store)))),
+    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config.services(store), store)))),
     ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
-    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config, store)))),
+    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config.services(store), store)))),
     ("ResourceQuota", Default(|_, store| Box::new(ResourceQuota::new(store)))),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];

@@ -71,8 +71,7 @@ impl<C: Compile> Policies<C> {
 
     /// The policies with bindings whose constraints match a write of that object.
     pub(crate) fn matching<'w>(&self, write: &Attributes<'w>, object: &Value) -> Vec<Hook<'w, C>> {
-        let bound = self.bound.iter().filter_map(|(name, bindings)| Some((self.policies.get(name)?, bindings)));
-        let hook = |(policy, bindings): (&Arc<Policy<C>>, &OrdMap<Arc<str>, Arc<Binding>>)| {
+        let hook = |policy: &Arc<Policy<C>>, bindings: &OrdMap<Arc<str>, Arc<Binding>>| {
             let matched = match &policy.constraints {
                 Some(constraints) => constraints.matched(write, object).transpose()?,
                 None => Err(ApiError::untyped("policy contained no match constraints, a required field")),
@@ -80,7 +79,7 @@ impl<C: Compile> Policies<C> {
             let bindings = bindings.values().cloned().collect();
             Some(Hook { policy: policy.clone(), bindings, matched })
         };
-        bound.filter_map(hook).collect()
+        self.bound.iter().filter_map(|(name, bindings)| hook(self.policies.get(name)?, bindings)).collect()
     }
 
     fn unbind(&mut self, name: &str) {

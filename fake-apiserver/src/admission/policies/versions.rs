@@ -1,10 +1,10 @@
 //! The objects of a write in the versions that policies have matched, each converted once.
 
-use crate::admission::Attributes;
 use crate::admission::cel::Subject;
 use crate::admission::matching::{self, Matched};
+use crate::admission::{Attributes, namespace_missing};
 use crate::commit::namespace::{self, is_namespace};
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::ApiResult;
 use std::borrow::Cow;
 use tree::Value;
 
@@ -18,8 +18,7 @@ pub(crate) fn namespace_of(write: &Attributes<'_>) -> ApiResult<Option<Value>> {
     }
     let (key, snapshot) = (namespace::key(write.namespace), write.view.snapshot(write.store));
     let entry = snapshot.get(&key).cloned().or_else(|| write.store.get(&key));
-    let missing = || ApiError::not_found(Qualified { group: "", resource: "namespaces" }, write.namespace);
-    entry.map(|entry| Some(entry.object())).ok_or_else(missing)
+    entry.map(|entry| Some(entry.object())).ok_or_else(|| namespace_missing(write.namespace))
 }
 
 /// The objects by version.

@@ -7,6 +7,7 @@ mod bindings;
 mod checks;
 mod columns;
 pub(crate) mod expressions;
+mod permissions;
 mod policies;
 mod rules;
 mod webhooks;
@@ -15,7 +16,7 @@ use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
 use super::rules::{Rules, Strategy};
-use super::{child, items, text};
+use super::{child, ids, items, text};
 use crate::error::{Errors, Path};
 use crate::object::meta;
 use columns::{PARAM_KIND, param_ref};
@@ -28,6 +29,7 @@ pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
         validate: |context, policy, old, errors| {
             policies::mutating(context, policy, old, errors);
             reserved(policy, old, errors);
+            permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
     },
@@ -36,9 +38,10 @@ pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
 
 pub(super) const MUTATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
-        validate: |_, binding, old, errors| {
+        validate: |context, binding, old, errors| {
             bindings::mutating(binding, errors);
             reserved(binding, old, errors);
+            permissions::param_ref(context, binding, ids::MUTATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
     },
@@ -69,6 +72,7 @@ pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
         validate: |context, policy, old, errors| {
             policies::validating(context, policy, old, errors);
             reserved(policy, old, errors);
+            permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
     },
@@ -77,9 +81,10 @@ pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
 
 pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
-        validate: |_, binding, old, errors| {
+        validate: |context, binding, old, errors| {
             bindings::validating(binding, errors);
             reserved(binding, old, errors);
+            permissions::param_ref(context, binding, ids::VALIDATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
     },

@@ -6,8 +6,10 @@ mod authorization;
 mod authorizer;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod debug;
 mod error;
 mod limits;
+mod own_address;
 mod pools;
 mod requests;
 mod runtime_config;
@@ -41,7 +43,6 @@ use crate::webhook::Services;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -353,7 +354,7 @@ impl Builder {
         let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
         let own =
-            bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| services::own_address(*address));
+            bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| own_address::own_address(*address));
         let services: Arc<dyn Services> =
             Arc::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.services = Some(services.clone());
@@ -426,20 +427,5 @@ impl Builder {
         let listener = listener::bind(address).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Builder { bind_address, secure_port, insecure_port, authorization, replicas, clock_offsets, .. } = self;
-        // Keys and tokens must not get into logs.
-        f.debug_struct("Builder")
-            .field("bind_address", bind_address)
-            .field("secure_port", secure_port)
-            .field("insecure_port", insecure_port)
-            .field("authorization_mode", authorization)
-            .field("replicas", replicas)
-            .field("clock_offsets", clock_offsets)
-            .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::webhook::Address;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 impl Builder {
@@ -29,14 +29,4 @@ impl Builder {
         self.services.insert((namespace.into(), name.into(), port), address);
         self
     }
-}
-
-/// The address by which the server reaches itself.
-pub(super) fn own_address(bound: SocketAddr) -> Address {
-    let host = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    Address { host: host.to_string(), port: bound.port() }
 }

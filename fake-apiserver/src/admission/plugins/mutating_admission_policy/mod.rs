@@ -231,6 +231,13 @@ impl<'a> Dispatch<'a> {
         }
         let mutator = invocation.policy.compiled();
         match mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace) {
+            Ok(_) if !write.version.is_custom() && form.matched.kind != write.kind => {
+                // Upstream has the object converted to the version of the request, which it cannot do without a detour.
+                let [from, to] =
+                    [form.matched.kind, write.kind].map(|kind| format!("({}.{})", kind.version, kind.kind));
+                let why = format!("converting {from} to {to}: unknown conversion");
+                self.error(invocation.policy, Some(invocation.binding), &why, "Invalid");
+            }
             Ok(patched) => {
                 form.object = defaulted(write, patched, form.matched).await?;
                 form.is_dirty = true;

@@ -37,13 +37,12 @@ pub(super) fn applied(value: &CelValue, target: &Target<'_>) -> Result<Value, Fa
         return Err(Failure::Policy(format!("unsupported return type from ApplyConfiguration expression: {found}")));
     };
     check_types(patch)?;
-    let mut configuration =
-        value.to_json().map_err(|why| failed(format!("failed to convert patch object to typed object: {why}")))?;
+    let untyped = |why: String| failed(format!("failed to convert patch object to typed object: {why}"));
+    let mut configuration = value.to_json().map_err(untyped)?;
     configuration["apiVersion"] = target.matched.kind.api_version().into();
     configuration["kind"] = target.matched.kind.kind.into();
-    let ty = target.ty().ok_or_else(|| failed("type converter must not be nil".into()))?;
-    managed::validate(ty, &configuration, false)
-        .map_err(|why| failed(format!("failed to convert patch object to typed object: {why}")))?;
+    let ty = target.ty().map_err(untyped)?;
+    managed::validate(ty, &configuration, false).map_err(untyped)?;
     let atomics = managed::atomics(ty, &configuration);
     if !atomics.is_empty() {
         let atomics = atomics.join(", ");
@@ -141,12 +140,16 @@ impl<'t> Target<'t> {
         self.matched.version.is_custom() && self.matched.kind == Kind::of(self.matched.version, "")
     }
 
-    /// The type by which configurations are merged.
-    fn ty(&self) -> Option<Type<'t>> {
-        match self.is_custom() {
-            true => self.matched.version.structural().map(|schema| Type::custom(schema.root())),
-            false => object_type(self.matched.version, self.matched.kind).map(Type::built_in),
-        }
+    /// The type by which configurations are merged. Upstream looks for it in the document about the kind's own group and version, where most
+    /// bodies of subresources are not.
+    fn ty(&self) -> Result<Type<'t>, String> {
+        let Matched { version, kind } = self.matched;
+        let ty = match self.is_custom() {
+            true => version.structural().map(|schema| Type::custom(schema.root())),
+            false if (kind.group, kind.version) != (&*version.group, &*version.name) => None,
+            false => object_type(version, kind).map(Type::built_in),
+        };
+        ty.ok_or_else(|| format!("no corresponding type for {}/{}, Kind={}", kind.group, kind.version, kind.kind))
     }
 
     /// The object as Go shows it.
@@ -160,7 +163,12 @@ impl<'t> Target<'t> {
     fn decoded(&self, patched: &Value, strict: bool) -> Result<Value, Failure> {
         let internal = |why: String| Failure::Refusal(ApiError::internal(why));
         let (version, kind) = (self.matched.version, self.matched.kind);
-        let ty = object_type(version, kind).ok_or_else(|| internal("unknown kind".into()))?;
+        // A patch may change the kind.
+        let named = |field: &str| patched[field].as_str().unwrap_or_default();
+        let other = (!self.is_custom() && named("kind") != kind.kind)
+            .then(|| schema::lookup(named("apiVersion"), named("kind")));
+        let ty =
+            other.flatten().or_else(|| object_type(version, kind)).ok_or_else(|| internal("unknown kind".into()))?;
         let decoded = schema::check(patched, ty).map_err(|why| match strict {
             true => internal(why.to_string()),
             false => Failure::Policy(why.to_string()),

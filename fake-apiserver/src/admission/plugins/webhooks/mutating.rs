@@ -4,9 +4,8 @@
 
 use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
+use super::hooks::{Hooks, is_about};
 use super::review::object_json;
-use super::{Hooks, is_about};
-use crate::admission::Config;
 use crate::admission::Kind;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
@@ -15,6 +14,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::registry::ids;
 use crate::schema;
 use crate::store::Store;
+use crate::webhook::Services;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tree::{Value, json};
@@ -47,8 +47,8 @@ impl Rounds {
 
 impl MutatingWebhooks {
     /// The plugin, for the configurations in that store.
-    pub(in super::super) fn new(config: &Config, store: &Store) -> MutatingWebhooks {
-        MutatingWebhooks(Hooks::new(config, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS))
+    pub(in super::super) fn new(services: Arc<dyn Services>, store: &Store) -> MutatingWebhooks {
+        MutatingWebhooks(Hooks::new(services, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS))
     }
 
     async fn dispatch(

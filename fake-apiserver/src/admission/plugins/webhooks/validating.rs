@@ -5,15 +5,15 @@
 
 use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
+use super::hooks::{Hooks, is_about};
 use super::review::object_json;
-use super::{Hooks, is_about};
-use crate::admission::Config;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::ApiResult;
 use crate::registry::ids;
 use crate::store::Store;
+use crate::webhook::Services;
 use futures::future::join_all;
 use std::sync::Arc;
 use tree::Value;
@@ -26,8 +26,8 @@ pub(in super::super) struct ValidatingWebhooks(Hooks);
 
 impl ValidatingWebhooks {
     /// The plugin, for the configurations in that store.
-    pub(in super::super) fn new(config: &Config, store: &Store) -> ValidatingWebhooks {
-        ValidatingWebhooks(Hooks::new(config, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS))
+    pub(in super::super) fn new(services: Arc<dyn Services>, store: &Store) -> ValidatingWebhooks {
+        ValidatingWebhooks(Hooks::new(services, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS))
     }
 
     async fn dispatch(
