@@ -21,7 +21,7 @@ fn resolved<'v>(context: &Context<'_>, kind: &'v Value) -> (&'v str, &'v str, Op
     (group, version, context.plural(api_version, text(kind, "/kind")))
 }
 
-/// Who has to be asked; `None`, if everything is allowed.
+/// The user whose permissions count; `None`, if everything is allowed.
 fn asker<'c>(context: &Context<'c>) -> Option<&'c User> {
     context.user.filter(|user| !user.is_in(SUPERUSERS))
 }
