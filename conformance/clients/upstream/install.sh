@@ -35,5 +35,6 @@ build() { go test -c -vet=off -trimpath -overlay=overlay.json -o "$1.test" "$2";
 for package in apiserver/apply dryrun apiserver/admissionwebhook apiserver/cel; do
     build "$(basename "$package")" "$kubernetes/test/integration/$package"
 done
-build definitions "$definitions/test/integration"
+# A test expects the name of its program among the managers of fields.
+build integration "$definitions/test/integration"
 build conversion "$definitions/test/integration/conversion"

@@ -70,7 +70,7 @@ pub struct Reply {
     pub body: Value,
 }
 
-/// What is done with a request.
+/// The reaction to a review.
 pub(super) enum Reaction {
     /// It is answered.
     Answer(http::Response<Full<Bytes>>),
