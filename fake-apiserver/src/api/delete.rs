@@ -49,7 +49,7 @@ pub(super) async fn delete_key(
             Change::PutAndRemove(marked) if waited => {
                 if request.commits.commit(&current, Change::Put(marked)).await.is_ok() {
                     options.to_mut().resource_version = None;
-                    admission::delete(request, &options, &current.object()).await?;
+                    Box::pin(admission::delete(request, &options, &current.object())).await?;
                 }
                 continue;
             }

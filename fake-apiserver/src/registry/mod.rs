@@ -74,7 +74,7 @@ pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use certificates::requested_organizations;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
-pub(crate) use custom_resource_definitions::{Approval, approval_of};
+pub(crate) use custom_resource_definitions::{Approval, approval_of, has_bad_certificates};
 pub(crate) use enabled::enabled;
 pub(crate) use fields::{at, carry_over, child, flag, items, number, text};
 use fields::{default_to, sync_first};

@@ -24,7 +24,7 @@ use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{ids, is_added};
+use crate::registry::{has_bad_certificates, ids, is_added};
 use crate::schema::OwnedType;
 use crate::store::{Key, ResourceId};
 use futures::FutureExt;
@@ -266,7 +266,13 @@ async fn establish(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> 
     if !is_true(&stored.definition, NAMES_ACCEPTED) || is_true(&stored.definition, ESTABLISHED) {
         return Ok(());
     }
-    let message = "the initial names have been accepted";
-    let condition = Condition { type_: ESTABLISHED, status: true, reason: "InitialNamesAccepted", message };
+    let (status, reason, message) = match has_bad_certificates(&stored.definition) {
+        true => (false, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
+        false => (true, "InitialNamesAccepted", "the initial names have been accepted"),
+    };
+    if find(&stored.definition, ESTABLISHED).is_some_and(|condition| condition["reason"] == reason) {
+        return Ok(());
+    }
+    let condition = Condition { type_: ESTABLISHED, status, reason, message };
     stored.change(cluster, |definition| condition.set(definition, &format_seconds(cluster.now))).await
 }

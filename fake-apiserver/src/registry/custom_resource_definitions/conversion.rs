@@ -55,7 +55,7 @@ fn client(at: Path<'_>, client: &Value, leniency: &Leniency, errors: &mut Errors
 }
 
 /// Whether a definition has certificates that are not well-formed.
-pub(super) fn has_bad_certificates(definition: &Value) -> bool {
+pub(crate) fn has_bad_certificates(definition: &Value) -> bool {
     bad_certificates(text(definition, "/spec/conversion/webhook/clientConfig/caBundle")).is_some()
 }
 

@@ -31,6 +31,7 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use conversion::has_bad_certificates;
 pub(crate) use meta::{Approval, approval_of};
 
 use super::context::Context;

@@ -11,6 +11,8 @@ use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
+use crate::managed;
+use crate::object::meta;
 use crate::registry::ids;
 use crate::schema;
 use crate::store::Store;
@@ -45,6 +47,19 @@ impl Rounds {
     }
 }
 
+/// Puts the managers from before the calls back where webhooks have left ones that cannot be read (`fieldmanager/admission.go`).
+fn restore_managers(object: &mut Value, before: Option<Value>, notes: &mut Notes) {
+    let Err(why) = managed::decode(object["metadata"].get("managedFields")) else { return };
+    match before {
+        Some(before) => meta::set(object, "managedFields", before),
+        None => meta::remove(object, "managedFields"),
+    }
+    notes.warnings.push(format!(
+        ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission \
+         controller; please fix your requests: {why}"
+    ));
+}
+
 impl MutatingWebhooks {
     /// The plugin, for the configurations in that store.
     pub(in super::super) fn new(services: Arc<dyn Services>, store: &Store) -> MutatingWebhooks {
@@ -67,6 +82,7 @@ impl MutatingWebhooks {
                 }
             });
         }
+        let managers = object["metadata"].get("managedFields").cloned();
         let mut verdict = Ok(());
         for (index, hook) in hooks.iter().enumerate() {
             verdict = self.call(hook, index, write, object, notes).await;
@@ -74,6 +90,7 @@ impl MutatingWebhooks {
                 break;
             }
         }
+        restore_managers(object, managers, notes);
         rounds.state(NAME, |state: &mut Rounds| state.output = Some(object.clone()));
         verdict
     }
