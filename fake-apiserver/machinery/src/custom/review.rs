@@ -42,7 +42,7 @@ pub struct Review<'o> {
 }
 
 impl ReviewVersion {
-    /// The first of the versions that a definition names that is known.
+    /// The first of the versions that a definition or a webhook names that is known.
     pub fn first(names: &[Value]) -> Option<ReviewVersion> {
         names.iter().find_map(|name| match name.as_str()? {
             "v1" => Some(ReviewVersion::V1),
@@ -51,7 +51,8 @@ impl ReviewVersion {
         })
     }
 
-    fn name(self) -> &'static str {
+    /// The name.
+    pub fn name(self) -> &'static str {
         match self {
             ReviewVersion::V1 => "v1",
             ReviewVersion::V1Beta1 => "v1beta1",

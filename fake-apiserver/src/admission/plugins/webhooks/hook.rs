@@ -2,9 +2,9 @@
 //!
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/accessors.go` (v0.37.1).
 
-use super::review::ReviewVersion;
 use crate::admission::cel::{Conditions, Scope};
 use crate::admission::matching::Constraints;
+use crate::custom::review::ReviewVersion;
 use crate::webhook::{Client, Services};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

@@ -4,6 +4,7 @@
 
 use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Kind};
+use crate::custom::review::ReviewVersion;
 use crate::registry::Version;
 use crate::schema::{self, TypeRef};
 use crate::{json, yaml};
@@ -15,31 +16,6 @@ use tree::Value;
 
 const GROUP: &str = "admission.k8s.io";
 const KIND: &str = "AdmissionReview";
-
-/// A version of reviews.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReviewVersion {
-    V1,
-    V1Beta1,
-}
-
-impl ReviewVersion {
-    /// The first of the versions that a webhook names that is known.
-    pub(super) fn first(names: &[Value]) -> Option<ReviewVersion> {
-        names.iter().find_map(|name| match name.as_str()? {
-            "v1" => Some(ReviewVersion::V1),
-            "v1beta1" => Some(ReviewVersion::V1Beta1),
-            _ => None,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            ReviewVersion::V1 => "v1",
-            ReviewVersion::V1Beta1 => "v1beta1",
-        }
-    }
-}
 
 /// A request for a review.
 pub(super) struct Review<'r> {
