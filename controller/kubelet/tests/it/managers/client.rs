@@ -52,7 +52,11 @@ async fn requests_share_connections_and_wait_for_no_other() {
         for answer in join_all((0..reading).map(|_| read(&client))).await {
             answer.expect("an answer");
         }
-        assert_eq!(pool.connections(), expected, "TLS: {secure}, {watching} watches, {reading} reads");
+        // A read without TLS may take over the connection of one that is answered already.
+        let least = if secure { expected } else { watching + 1 };
+        let connections = pool.connections();
+        let about = format!("TLS: {secure}, {watching} watches, {reading} reads: {connections} connections");
+        assert!((least..=expected).contains(&connections), "{about}");
         assert_eq!(pool.requests(), watching);
         drop(open);
         assert_eq!(pool.requests(), 0);
