@@ -69,7 +69,7 @@ mod types;
 
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
-pub(crate) use admission_registration::expressions;
+pub(crate) use admission_registration::{EXCLUDED, expressions};
 pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use certificates::requested_organizations;
 pub use context::{Asked, Context, Permissions};

@@ -8,11 +8,11 @@ use super::context::Context;
 use super::cursor::At;
 use super::rules::{Rules, Strategy};
 use super::text;
-use super::types::{deprecation, labels, resource_requirements, tolerations};
+use super::types::{deprecation, labels, overhead, tolerations};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use std::collections::HashSet;
-use tree::{Value, json};
+use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
     qualified_finalizers: false,
@@ -32,8 +32,8 @@ fn validate(_: &Context<'_>, class: &Value, old: Option<&Value>, errors: &mut Er
         let old = At::object(old, "node.k8s.io/v1", "RuntimeClass");
         errors.covered("immutable", |errors| handler.immutable(&old.field("handler"), errors));
     }
-    if let Some(overhead) = class.get("overhead") {
-        resource_requirements(Path::new("overhead"), &json!({"limits": overhead["podFixed"].clone()}), errors);
+    if let Some(resources) = class.get("overhead") {
+        overhead(Path::new("overhead"), &resources["podFixed"], errors);
     }
     let scheduling = at.field("scheduling");
     labels(scheduling.path().child("nodeSelector"), scheduling.field("nodeSelector").value(), errors);

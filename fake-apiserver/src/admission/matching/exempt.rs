@@ -4,6 +4,7 @@
 //! `k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go` (v0.37.1).
 
 use crate::admission::Attributes;
+use crate::registry::EXCLUDED;
 
 /// The group of the configurations of admission.
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -16,15 +17,6 @@ const POLICIES: [&str; 4] = [
 ];
 /// The configurations of webhooks.
 const WEBHOOKS: [&str; 2] = ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"];
-/// Questions, which are not stored; a cluster could lock itself out if they were refused.
-const QUESTIONS: [(&str, &str); 6] = [
-    ("authentication.k8s.io", "selfsubjectreviews"),
-    ("authentication.k8s.io", "tokenreviews"),
-    ("authorization.k8s.io", "localsubjectaccessreviews"),
-    ("authorization.k8s.io", "selfsubjectaccessreviews"),
-    ("authorization.k8s.io", "selfsubjectrulesreviews"),
-    ("authorization.k8s.io", "subjectaccessreviews"),
-];
 
 /// Whether webhooks do not see a write: it is a question, or configures webhooks or policies.
 pub(crate) fn from_webhooks(write: &Attributes<'_>) -> bool {
@@ -34,5 +26,5 @@ pub(crate) fn from_webhooks(write: &Attributes<'_>) -> bool {
 /// Whether policies do not see a write: it is a question, or configures policies.
 pub(crate) fn from_policies(write: &Attributes<'_>) -> bool {
     write.kind.group == GROUP && POLICIES.contains(&write.kind.kind)
-        || QUESTIONS.contains(&(&*write.version.group, &*write.version.plural))
+        || EXCLUDED.contains(&(&*write.version.group, &*write.version.plural))
 }

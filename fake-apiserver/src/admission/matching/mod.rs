@@ -16,7 +16,7 @@ pub(crate) use exempt::{from_policies, from_webhooks};
 
 use super::plugins::namespace_lifecycle::missing;
 use super::{Attributes, Kind, Operation};
-use crate::commit::namespace;
+use crate::commit::namespace::is_namespace;
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
@@ -122,8 +122,8 @@ impl Constraints {
 
     /// Whether the labels of the namespace are selected. Objects in none are always, but for namespaces themselves.
     fn selects_namespace(&self, write: &Attributes<'_>, object: &Value) -> ApiResult<bool> {
-        let is_namespace = namespace::is_namespace(write.resource);
-        if write.namespace.is_empty() && !is_namespace {
+        let about_namespace = is_namespace(write.resource);
+        if write.namespace.is_empty() && !about_namespace {
             return Ok(true);
         }
         let Some(selector) = &self.namespaces else { return Ok(false) };
@@ -131,13 +131,10 @@ impl Constraints {
             return Ok(true);
         }
         let is_written = matches!(write.operation, Operation::Create | Operation::Update);
-        if is_namespace && write.subresource.is_empty() && is_written {
+        if about_namespace && write.subresource.is_empty() && is_written {
             return Ok(selector.matches(meta::labels(object).iter()));
         }
-        let key = namespace::key(write.namespace);
-        let snapshot = write.view.snapshot(write.store);
-        // A namespace that the replica has not seen yet is looked for in the store.
-        let entry = snapshot.get(&key).cloned().or_else(|| write.store.get(&key));
-        Ok(selector.matches(entry.ok_or_else(|| missing(write.namespace))?.meta.labels()))
+        let entry = write.own_namespace().ok_or_else(|| missing(write.namespace))?;
+        Ok(selector.matches(entry.meta.labels()))
     }
 }

@@ -3,7 +3,7 @@
 use crate::admission::cel::Subject;
 use crate::admission::matching::{self, Matched};
 use crate::admission::{Attributes, namespace_missing};
-use crate::commit::namespace::{self, is_namespace};
+use crate::commit::namespace::is_namespace;
 use crate::error::ApiResult;
 use std::borrow::Cow;
 use tree::Value;
@@ -16,9 +16,8 @@ pub(crate) fn namespace_of(write: &Attributes<'_>) -> ApiResult<Option<Value>> {
     if write.namespace.is_empty() || is_namespace(write.resource) && write.subresource.is_empty() {
         return Ok(None);
     }
-    let (key, snapshot) = (namespace::key(write.namespace), write.view.snapshot(write.store));
-    let entry = snapshot.get(&key).cloned().or_else(|| write.store.get(&key));
-    entry.map(|entry| Some(entry.object())).ok_or_else(|| namespace_missing(write.namespace))
+    let entry = write.own_namespace().ok_or_else(|| namespace_missing(write.namespace))?;
+    Ok(Some(entry.object()))
 }
 
 /// The objects by version.

@@ -12,6 +12,8 @@ mod policies;
 mod rules;
 mod webhooks;
 
+pub(crate) use webhooks::EXCLUDED;
+
 use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};

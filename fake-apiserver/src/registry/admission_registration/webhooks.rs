@@ -140,8 +140,9 @@ fn admission_review_versions(versions: At<'_, '_>, strict: bool, errors: &mut Er
     }
 }
 
-/// Resources that webhooks never see: group, resource.
-const EXCLUDED: [(&str, &str); 6] = [
+/// The resources that webhooks and policies never see, by group: questions, which are not stored. A cluster could lock itself out if they
+/// were refused. Follows `pkg/kubeapiserver/admission/exclusion/resources.go` (v1.37.1).
+pub(crate) const EXCLUDED: [(&str, &str); 6] = [
     ("authentication.k8s.io", "selfsubjectreviews"),
     ("authentication.k8s.io", "tokenreviews"),
     ("authorization.k8s.io", "localsubjectaccessreviews"),

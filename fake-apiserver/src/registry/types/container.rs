@@ -37,10 +37,9 @@ pub(super) struct Scope<'s> {
 pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
     all.set(errors);
     let mut names = HashSet::new();
-    for container in all.items() {
-        common(container, scope, errors);
-        let whole = container;
-        let (at, container) = (container.path(), container.value());
+    for whole in all.items() {
+        common(whole, scope, errors);
+        let (at, container) = (whole.path(), whole.value());
         let name = text(container, "/name");
         if !names.insert(name) {
             errors.duplicate(at.child("name"), name);
@@ -55,10 +54,9 @@ pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors
 /// Rules for `initContainers`; `regular` are the names of the pod's own containers.
 pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
     let mut names: HashSet<&str> = regular.iter().map(|container| text(container, "/name")).collect();
-    for container in all.items() {
-        common(container, scope, errors);
-        let whole = container;
-        let (at, container) = (container.path(), container.value());
+    for whole in all.items() {
+        common(whole, scope, errors);
+        let (at, container) = (whole.path(), whole.value());
         let policy = text(container, "/restartPolicy");
         restart_policy(whole, errors);
         let name = text(container, "/name");
@@ -79,9 +77,8 @@ pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<
 }
 
 /// Rules of every container (`validateContainerCommon`).
-pub(super) fn common(container: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
-    let whole = container;
-    let (at, container) = (container.path(), container.value());
+pub(super) fn common(whole: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
+    let (at, container) = (whole.path(), whole.value());
     match text(container, "/name") {
         "" => errors.required(at.child("name"), ""),
         name => errors.invalid_each(at.child("name"), name, name::dns_label(name)),

@@ -4,6 +4,7 @@
 
 mod access_modes;
 mod affinity;
+mod all_containers;
 mod amounts;
 mod condition;
 mod container;
@@ -84,7 +85,7 @@ pub(super) use resource_name::{
     resource_value,
 };
 pub(crate) use resource_name::{is_extended_resource, is_native_resource};
-pub(super) use resource_requirements::resource_requirements;
+pub(super) use resource_requirements::overhead;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(crate) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

@@ -2,6 +2,7 @@
 //!
 //! Follows `validateOS`, `validateLinux` and `validateWindows` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::all_containers::each_container;
 use crate::error::Errors;
 use crate::registry::cursor::At;
 
@@ -75,9 +76,5 @@ fn forbid(field: &At<'_, '_>, detail: &'static str, errors: &mut Errors) {
 
 /// Applies a rule to the security contexts of all containers.
 fn of_containers(pod: &At<'_, '_>, errors: &mut Errors, rule: impl Fn(At<'_, '_>, &mut Errors)) {
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        for container in pod.field(list).items() {
-            rule(container.field("securityContext"), errors);
-        }
-    }
+    each_container(pod, |container| rule(container.field("securityContext"), errors));
 }

@@ -3,6 +3,7 @@
 //! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: pod-level resources.
 
 use super::affinity::affinity;
+use super::all_containers::each_container;
 use super::container::{Scope, containers, init_containers};
 use super::container_port::host_network;
 use super::dns::{dns_config, host_aliases};
@@ -11,7 +12,7 @@ use super::holder::Holder;
 use super::object_meta::labels;
 use super::operating_system::operating_system;
 use super::pod_resource_claim::pod_resource_claims;
-use super::resource_requirements::resource_requirements;
+use super::resource_requirements::overhead;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
 use super::topology_spread_constraint::topology_spread_constraints;
@@ -22,7 +23,7 @@ use crate::object::name;
 use crate::registry::cursor::At;
 use crate::registry::{flag, items, number, text};
 use std::collections::HashSet;
-use tree::{Value, json};
+use tree::Value;
 
 /// Rules for a pod's spec.
 pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {
@@ -77,8 +78,8 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
     if let Some(policy) = spec["preemptionPolicy"].as_str() {
         errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
     }
-    if let Some(overhead) = spec.get("overhead") {
-        resource_requirements(at.child("overhead"), &json!({ "limits": overhead.clone() }), errors);
+    if let Some(resources) = spec.get("overhead") {
+        overhead(at.child("overhead"), resources, errors);
     }
     operating_system(pod, errors);
 }
@@ -111,14 +112,12 @@ fn own_users(pod: At<'_, '_>, errors: &mut Errors) {
             errors.forbidden(at.child(printed), DETAIL);
         }
     }
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        for container in pod.field(list).items() {
-            let devices = container.field("volumeDevices");
-            if !devices.is_empty() {
-                devices.forbidden(DETAIL, errors);
-            }
+    each_container(&pod, |container| {
+        let devices = container.field("volumeDevices");
+        if !devices.is_empty() {
+            devices.forbidden(DETAIL, errors);
         }
-    }
+    });
 }
 
 /// Rules for `hostnameOverride` (`validatePodHostName`).

@@ -8,7 +8,7 @@ use crate::object::name;
 use crate::registry::cursor::At;
 use crate::registry::quantity::{self, amount};
 use std::collections::HashSet;
-use tree::{Map, Text, Value};
+use tree::{Map, Text, Value, json};
 
 fn entries(list: &Value) -> impl Iterator<Item = (&Text, &str)> {
     list.as_object().into_iter().flat_map(Map::iter).map(|(name, value)| (name, value.as_str().unwrap_or_default()))
@@ -24,7 +24,7 @@ fn huge_pages(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
 }
 
 /// Rules for `resources` of a container.
-pub(in crate::registry) fn resource_requirements(at: Path<'_>, resources: &Value, errors: &mut Errors) {
+pub(super) fn resource_requirements(at: Path<'_>, resources: &Value, errors: &mut Errors) {
     for (resource, value) in entries(&resources["limits"]) {
         container_resource_name(at.child("limits").key(resource), resource, errors);
         resource_value(at.child("limits").key(resource), resource, value, errors);
@@ -55,6 +55,11 @@ pub(in crate::registry) fn resource_requirements(at: Path<'_>, resources: &Value
     {
         errors.forbidden(at, "HugePages require cpu or memory");
     }
+}
+
+/// Rules for the resources that a pod takes beside those of its containers (`validateOverhead`).
+pub(in crate::registry) fn overhead(at: Path<'_>, resources: &Value, errors: &mut Errors) {
+    resource_requirements(at, &json!({ "limits": resources.clone() }), errors);
 }
 
 /// Rules for `claims` of a container's resources, where the pod has claims of those names.

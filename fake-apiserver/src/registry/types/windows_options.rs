@@ -3,6 +3,7 @@
 //! Follows `validateWindowsSecurityContextOptions` and `validateWindowsHostProcessPod` of `pkg/apis/core/validation/validation.go`
 //! (v1.37.1).
 
+use super::all_containers::each_container;
 use crate::error::{Errors, FieldError};
 use crate::object::name;
 use crate::registry::cursor::At;
@@ -91,21 +92,17 @@ pub(super) fn host_processes(pod: At<'_, '_>, errors: &mut Errors) {
     const FIELD: &str = "securityContext.windowsOptions.hostProcess";
     let of_pod = pod.field(FIELD).value().as_bool();
     let (mut all, mut on_host) = (0, 0);
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        for container in pod.field(list).items() {
-            let own = container.field(FIELD);
-            all += 1;
-            if let (Some(of_pod), Some(of_container)) = (of_pod, own.value().as_bool())
-                && of_pod != of_container
-            {
-                own.invalid(
-                    format!("pod hostProcess value must be identical if both are specified, was {of_pod}"),
-                    errors,
-                );
-            }
-            on_host += usize::from(own.value().as_bool().or(of_pod).unwrap_or_default());
+    each_container(&pod, |container| {
+        let own = container.field(FIELD);
+        all += 1;
+        if let (Some(of_pod), Some(of_container)) = (of_pod, own.value().as_bool())
+            && of_pod != of_container
+        {
+            let detail = format!("pod hostProcess value must be identical if both are specified, was {of_pod}");
+            own.invalid(detail, errors);
         }
-    }
+        on_host += usize::from(own.value().as_bool().or(of_pod).unwrap_or_default());
+    });
     if on_host == 0 {
         return;
     }
