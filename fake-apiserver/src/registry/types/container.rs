@@ -9,6 +9,7 @@ use super::env_var::{env, env_from};
 use super::probe::{lifecycle, probes};
 use super::resource_requirements::{resource_claims, resource_requirements};
 use super::security_context::security_context;
+use super::volume::PULL_POLICIES;
 use super::volume_mount::{volume_devices, volume_mounts};
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -92,7 +93,7 @@ pub(super) fn common(whole: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) 
     volume_mounts(at.child("volumeMounts"), container, &scope.volumes, errors);
     volume_devices(whole, &scope.volumes, &scope.devices, errors);
     let policy = text(container, "/imagePullPolicy");
-    errors.one_of(at.child("imagePullPolicy"), policy, &["Always", "IfNotPresent", "Never"]);
+    errors.one_of(at.child("imagePullPolicy"), policy, &PULL_POLICIES);
     resource_requirements(at.child("resources"), &container["resources"], errors);
     resource_claims(whole.field("resources.claims"), &scope.claims, errors);
     resize_policy(whole.field("resizePolicy"), scope.never_restarts, errors);

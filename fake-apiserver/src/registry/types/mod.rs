@@ -48,6 +48,7 @@ mod toleration;
 mod topology_spread_constraint;
 mod volume;
 mod volume_mount;
+mod volume_source;
 mod volume_warnings;
 mod webhook_client;
 mod windows_options;

@@ -1,51 +1,70 @@
 //! `Volume`: a volume has a name and one source.
 //!
-//! Follows `ValidateVolumes` of `pkg/apis/core/validation/validation.go` (v1.37.1), for the sources that tests use:
-//! hostPath, emptyDir, secret, configMap, downwardAPI, persistentVolumeClaim, projected and ephemeral. Others are only counted.
+//! Follows `ValidateVolumes` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::csi_driver_name::csi_driver_name;
 use super::file::mode;
 use super::persistent_volume_claim::persistent_volume_claim_template;
 use super::projected_volume::{downward_api, key_to_path, projected};
+use super::volume_source::{
+    Rule, azure_disk, fibre_channel, flex_volume, flocker, host_path, is_initiator, nfs, no_backsteps, partition,
+    quobyte,
+};
 use crate::error::Errors;
 use crate::object::name;
 use crate::registry::cursor::At;
 use crate::registry::text;
 use std::collections::HashSet;
-use tree::{Map, Text};
 
-/// The sources of volumes, in the order in which the real server looks at them.
-const SOURCES: [&str; 30] = [
-    "emptyDir",
-    "hostPath",
-    "gitRepo",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "secret",
-    "nfs",
-    "iscsi",
-    "glusterfs",
-    "flocker",
-    "persistentVolumeClaim",
-    "rbd",
-    "cinder",
-    "cephfs",
-    "quobyte",
-    "downwardAPI",
-    "fc",
-    "flexVolume",
-    "configMap",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "storageos",
-    "projected",
-    "scaleIO",
-    "csi",
-    "ephemeral",
-    "image",
+/// The sources of volumes in the order in which the real server looks at them: the field, the fields that must be set, and the other rules.
+const SOURCES: [(&str, &[&str], Rule); 30] = [
+    ("emptyDir", &[], empty_dir),
+    ("hostPath", &["path"], host_path),
+    ("gitRepo", &["repository"], |source, errors| descending(source.field("directory"), errors)),
+    ("gcePersistentDisk", &["pdName"], partition),
+    ("awsElasticBlockStore", &["volumeID"], partition),
+    ("secret", &["secretName"], files),
+    ("nfs", &["server", "path"], nfs),
+    ("iscsi", &["targetPortal", "iqn"], iscsi),
+    ("glusterfs", &["endpoints", "path"], |_, _| {}),
+    ("flocker", &[], flocker),
+    ("persistentVolumeClaim", &["claimName"], |_, _| {}),
+    ("rbd", &["monitors", "image"], |_, _| {}),
+    ("cinder", &["volumeID"], |source, errors| secret(source.field("secretRef"), errors)),
+    ("cephfs", &["monitors"], |_, _| {}),
+    ("quobyte", &[], quobyte),
+    ("downwardAPI", &[], |source, errors| {
+        default_mode(source, errors);
+        downward_api(source.path(), source.value(), errors);
+    }),
+    ("fc", &[], fibre_channel),
+    ("flexVolume", &["driver"], flex_volume),
+    ("configMap", &["name"], files),
+    ("azureFile", &["secretName", "shareName"], |_, _| {}),
+    ("vsphereVolume", &["volumePath"], |_, _| {}),
+    ("photonPersistentDisk", &["pdID"], |_, _| {}),
+    ("portworxVolume", &["volumeID"], |_, _| {}),
+    ("azureDisk", &["diskName", "diskURI"], azure_disk),
+    ("storageos", &["volumeName"], storage_os),
+    ("projected", &[], |source, errors| {
+        default_mode(source, errors);
+        projected(source.path(), source.value(), errors);
+    }),
+    ("scaleIO", &["gateway", "system", "volumeName"], |_, _| {}),
+    ("csi", &[], csi),
+    ("ephemeral", &[], ephemeral),
+    ("image", &["reference"], |source, errors| source.field("pullPolicy").supported(&PULL_POLICIES, errors)),
 ];
+
+/// Fields that messages name otherwise: where a source is one too many, and where it breaks a rule.
+const RENAMED: [(&str, &str, &str); 3] = [
+    ("gcePersistentDisk", "gcePersistentDisk", "persistentDisk"),
+    ("cephfs", "cephFS", "cephfs"),
+    ("downwardAPI", "downwarAPI", "downwardAPI"),
+];
+
+/// When an image is pulled.
+pub(super) const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
 pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&'s str> {
@@ -71,58 +90,115 @@ pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&
     sound
 }
 
-/// Rule for a path that must not leave the folder that it names (`validatePathNoBacksteps`).
-pub(super) fn no_backsteps(path: At<'_, '_>, errors: &mut Errors) {
-    if path.text().split('/').any(|part| part == "..") {
-        path.invalid("must not contain '..'", errors);
+/// Rules for the source of a volume; only the first counts.
+fn source(volume: At<'_, '_>, errors: &mut Errors) {
+    let present = SOURCES.iter().filter(|(field, ..)| volume.field(field).is_set());
+    let mut any = false;
+    for (field, required, rule) in present {
+        let renamed = RENAMED.iter().find(|(own, ..)| own == field);
+        let (extra, shown) = renamed.map_or((*field, *field), |(_, extra, shown)| (*extra, *shown));
+        if any {
+            errors.forbidden(volume.path().child(extra), "may not specify more than 1 volume type");
+        } else {
+            let at = volume.path();
+            let source = volume.field(field).shown_at(at.child(shown));
+            required.iter().for_each(|field| source.field(field).set(errors));
+            rule(source, errors);
+        }
+        if *field == "iscsi" {
+            portal(volume, errors);
+        }
+        any = true;
+    }
+    if !any {
+        volume.required("must specify a volume type", errors);
     }
 }
 
-/// Rules for the source of a volume, in the real server's order, because only the first source counts.
-fn source(whole: At<'_, '_>, errors: &mut Errors) {
-    let (at, volume) = (whole.path(), whole.value());
-    let sources = volume.as_object().into_iter().flat_map(Map::keys).filter(|key| *key != "name");
-    let mut sources: Vec<&str> = sources.map(Text::as_str).collect();
-    sources.sort_by_key(|source| SOURCES.iter().position(|known| known == source));
-    for extra in sources.iter().skip(1) {
-        errors.forbidden(at.child(extra), "may not specify more than 1 volume type");
+fn empty_dir(source: At<'_, '_>, errors: &mut Errors) {
+    if source.field("sizeLimit").text().starts_with('-') {
+        errors.forbidden(source.path().child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
     }
-    let Some(kind) = sources.first() else { return errors.required(at, "must specify a volume type") };
-    let (at, source) = (at.child(kind), &volume[*kind]);
-    match *kind {
-        "hostPath" => {
-            errors.set(at.child("path"), text(source, "/path"));
-            no_backsteps(At::text_at(&source["path"], at.child("path")), errors);
-        }
-        "secret" => {
-            errors.set(at.child("secretName"), text(source, "/secretName"));
-            mode(at.child("defaultMode"), &source["defaultMode"], errors);
-            key_to_path(at.child("items"), source, errors);
-        }
-        "configMap" => {
-            errors.set(at.child("name"), text(source, "/name"));
-            mode(at.child("defaultMode"), &source["defaultMode"], errors);
-            key_to_path(at.child("items"), source, errors);
-        }
-        "downwardAPI" => {
-            mode(at.child("defaultMode"), &source["defaultMode"], errors);
-            downward_api(at, source, errors);
-        }
-        "emptyDir" if text(source, "/sizeLimit").starts_with('-') => {
-            errors.forbidden(at.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
-        }
-        "persistentVolumeClaim" => errors.set(at.child("claimName"), text(source, "/claimName")),
-        "projected" => {
-            mode(at.child("defaultMode"), &source["defaultMode"], errors);
-            projected(at, source, errors);
-        }
-        "ephemeral" => {
-            let template = whole.field("ephemeral.volumeClaimTemplate");
-            match template.is_set() {
-                true => persistent_volume_claim_template(template, errors),
-                false => template.required("", errors),
-            }
-        }
-        _ => {}
+}
+
+/// Rule for a relative path that does not leave its folder (`validateLocalDescendingPath`).
+fn descending(path: At<'_, '_>, errors: &mut Errors) {
+    if path.text().starts_with('/') {
+        path.invalid("must be a relative path", errors);
+    }
+    no_backsteps(path, errors);
+}
+
+fn default_mode(source: At<'_, '_>, errors: &mut Errors) {
+    mode(source.path().child("defaultMode"), &source.value()["defaultMode"], errors);
+}
+
+/// Rules for the files of a secret or configmap.
+fn files(source: At<'_, '_>, errors: &mut Errors) {
+    default_mode(source, errors);
+    key_to_path(source.path().child("items"), source.value(), errors);
+}
+
+fn iscsi(source: At<'_, '_>, errors: &mut Errors) {
+    if !source.field("iqn").is_empty() {
+        initiator(source.field("iqn"), errors);
+    }
+    source.field("lun").between(0..=255, errors);
+    let authenticates = ["chapAuthDiscovery", "chapAuthSession"].iter().any(|field| source.field(field).flag());
+    if authenticates && !source.field("secretRef").is_set() {
+        source.field("secretRef").required("", errors);
+    }
+    let at = source.path();
+    initiator(source.field("initiatorName").shown_at(at.child("initiatorname")), errors);
+}
+
+/// Rules for the name of an iSCSI target or initiator.
+fn initiator(name: At<'_, '_>, errors: &mut Errors) {
+    if !name.is_set() || is_initiator(name.text()) {
+        return;
+    }
+    match ["iqn", "eui", "naa"].iter().any(|format| name.text().starts_with(format)) {
+        true => name.invalid("must be valid format", errors),
+        false => name.invalid("must be valid format starting with iqn, eui, or naa", errors),
+    }
+}
+
+/// The rule for the length of an iSCSI portal together with the volume's name.
+fn portal(volume: At<'_, '_>, errors: &mut Errors) {
+    let (name, portal) = (volume.field("name"), volume.field("iscsi.targetPortal"));
+    let length = name.text().len() + ":".len() + portal.text().len();
+    if volume.field("iscsi.initiatorName").is_set() && length > 64 {
+        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
+            iscsi.initiatorName is specified.";
+        name.invalid(detail, errors);
+    }
+}
+
+/// The rule for a reference to a secret, whose name must be there.
+fn secret(reference: At<'_, '_>, errors: &mut Errors) {
+    if reference.is_set() {
+        reference.field("name").set(errors);
+    }
+}
+
+fn storage_os(source: At<'_, '_>, errors: &mut Errors) {
+    source.field("volumeName").optional(name::dns_label, errors);
+    source.field("volumeNamespace").optional(name::dns_label, errors);
+    secret(source.field("secretRef"), errors);
+}
+
+fn csi(source: At<'_, '_>, errors: &mut Errors) {
+    csi_driver_name(source.field("driver"), errors);
+    let reference = source.field("nodePublishSecretRef");
+    secret(reference, errors);
+    let at = source.path();
+    reference.field("name").shown_at(at.child("name")).optional(name::dns_subdomain, errors);
+}
+
+fn ephemeral(source: At<'_, '_>, errors: &mut Errors) {
+    let template = source.field("volumeClaimTemplate");
+    match template.is_set() {
+        true => persistent_volume_claim_template(template, errors),
+        false => template.required("", errors),
     }
 }
