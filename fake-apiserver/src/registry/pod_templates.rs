@@ -8,7 +8,7 @@ use super::columns::text_map;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Rules, Strategy};
-use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
+use super::types::{default_pod_template_spec, drop_disabled_template_fields, pod_template_spec, pod_warnings};
 use crate::error::Path;
 use crate::object::meta;
 use tree::Value;
@@ -26,6 +26,7 @@ pub(super) const RULES: Rules = Rules {
     ],
     strategy: Strategy {
         default: |object| default_pod_template_spec(child(object, "template")),
+        prepare: |_, object, _| drop_disabled_template_fields(object, "template/spec"),
         validate: |_, object, _, errors| {
             pod_template_spec(At::object(object, "v1", "PodTemplate").field("template"), errors);
         },

@@ -8,7 +8,7 @@ use super::columns::text_map;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Rules, Strategy};
-use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
+use super::types::{default_pod_template_spec, drop_disabled_template_fields, pod_template_spec, pod_warnings};
 use super::{child, default_to, number};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
@@ -18,7 +18,13 @@ fn at(controller: &Value) -> At<'static, '_> {
     At::object(controller, "v1", "ReplicationController")
 }
 
-const STRATEGY: Strategy = Strategy { default, validate, warnings, ..Strategy::NONE };
+const STRATEGY: Strategy = Strategy {
+    default,
+    prepare: |_, controller, _| drop_disabled_template_fields(controller, "spec/template/spec"),
+    validate,
+    warnings,
+    ..Strategy::NONE
+};
 
 /// `NonConvertibleAnnotationPrefix`.
 const NON_CONVERTIBLE: &str = "non-convertible.kubernetes.io";

@@ -13,7 +13,8 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{Rules, Strategy};
 use crate::registry::types::{
-    at_most_all, default_pod_template_spec, int_or_percent, pod_template_spec, pod_warnings, positive_or_percent,
+    at_most_all, default_pod_template_spec, drop_disabled_template_fields, int_or_percent, pod_template_spec,
+    pod_warnings, positive_or_percent,
 };
 use crate::registry::{child, default_to, text};
 use tree::Value;
@@ -50,6 +51,7 @@ const STRATEGY: Strategy = Strategy {
         spec(at(new).field("spec"), old, errors);
     },
     prepare: |_, new, old| {
+        drop_disabled_template_fields(new, "spec/template/spec");
         let generation = match old {
             None => template_generation(new).max(1),
             Some(old) => {

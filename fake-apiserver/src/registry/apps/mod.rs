@@ -13,7 +13,7 @@ use super::columns::{label_selector, text_map};
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Cell, Strategy};
-use super::types::{pod_template_spec, pod_warnings};
+use super::types::{drop_disabled_template_fields, pod_template_spec, pod_warnings};
 use super::{child, default_to, number};
 use crate::error::{Errors, Path};
 use crate::object::selector::{LabelSelector, validate_structured};
@@ -24,7 +24,11 @@ use tree::Value;
 const SPEC: Path<'static> = Path::new("spec");
 
 /// The common strategy of workloads.
-const WORKLOAD: Strategy = Strategy { warnings, ..Strategy::NONE };
+const WORKLOAD: Strategy = Strategy {
+    prepare: |_, new, _| drop_disabled_template_fields(new, "spec/template/spec"),
+    warnings,
+    ..Strategy::NONE
+};
 
 /// Sets `replicas` to 1 by default.
 fn default_replicas(workload: &mut Value) {

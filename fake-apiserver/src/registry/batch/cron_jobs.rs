@@ -15,7 +15,7 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::pod_templates::each_container;
 use crate::registry::rules::{Cell, Rules, Strategy};
-use crate::registry::types::default_pod_template_spec;
+use crate::registry::types::{default_pod_template_spec, drop_disabled_template_fields};
 use crate::registry::{child, default_to, items, text};
 use tree::Value;
 
@@ -34,6 +34,7 @@ fn at(cron_job: &Value) -> At<'static, '_> {
 }
 
 fn prepare(_: &Context<'_>, cron_job: &mut Value, old: Option<&Value>) {
+    drop_disabled_template_fields(cron_job, "spec/jobTemplate/spec/template/spec");
     let spec = child(child(child(cron_job, "spec"), "jobTemplate"), "spec");
     drop_scheduling(spec, old.map(job));
 }

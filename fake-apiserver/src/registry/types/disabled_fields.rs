@@ -1,4 +1,4 @@
-//! The fields of a `PodSpec` that only features know which are off by default: they are dropped.
+//! The fields of a `PodSpec`, in a pod or a template, that only features know which are off by default: they are dropped.
 //!
 //! Follows `dropDisabledFields` of `pkg/api/pod/util.go` (v1.37.1).
 
@@ -21,6 +21,11 @@ const OF_CONTAINERS: &[Disabled] = &[
     ("livenessProbe|readinessProbe|startupProbe/httpGet", &["protocol"]),
     ("lifecycle/postStart|preStop/httpGet", &["protocol"]),
 ];
+
+/// Drops them from the spec of a template, whose place in `object` is written as [`visit`] has it (`DropDisabledTemplateFields`).
+pub(in crate::registry) fn drop_disabled_template_fields(object: &mut Value, spec: &str) {
+    visit(object, spec, &mut drop_disabled_fields);
+}
 
 /// Drops them from a pod's spec.
 pub(in crate::registry) fn drop_disabled_fields(spec: &mut Value) {

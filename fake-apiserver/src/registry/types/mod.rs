@@ -61,7 +61,7 @@ pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
 pub(super) use container_warnings::{APP_ARMOR, app_armor_profile};
 pub(super) use csi_driver_name::csi_driver_name;
-pub(super) use disabled_fields::drop_disabled_fields;
+pub(super) use disabled_fields::{drop_disabled_fields, drop_disabled_template_fields};
 pub(super) use dns::ip;
 pub(super) use endpoint_address::endpoint_ip;
 pub(super) use holder::Holder;

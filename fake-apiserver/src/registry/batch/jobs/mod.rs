@@ -19,7 +19,7 @@ use crate::registry::apps::{CONTAINERS, IMAGES, SELECTOR, name_warning};
 use crate::registry::columns::{human_duration, since};
 use crate::registry::context::Context;
 use crate::registry::rules::{Cell, Rules, Strategy};
-use crate::registry::types::default_pod_template_spec;
+use crate::registry::types::{default_pod_template_spec, drop_disabled_template_fields};
 use crate::registry::{child, default_to, flag, number, text};
 use jiff::Timestamp;
 use tree::Value;
@@ -61,6 +61,7 @@ fn default(job: &mut Value) {
 }
 
 fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
+    drop_disabled_template_fields(job, "spec/template/spec");
     drop_scheduling(child(job, "spec"), old.map(|old| &old["spec"]));
     if old.is_some() || flag(job, "/spec/manualSelector") {
         return;
