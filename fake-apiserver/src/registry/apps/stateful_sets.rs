@@ -4,7 +4,7 @@
 //! `Convert_apps_StatefulSetSpec_To_v1_StatefulSetSpec` of `pkg/apis/apps/v1/conversion.go` and `printStatefulSet` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::{CONTAINERS, IMAGES, SPEC, always_running, collisions_grow, default_replicas, number_or_zero};
+use super::{CONTAINERS, IMAGES, SPEC, WORKLOAD, always_running, collisions_grow, default_replicas, number_or_zero};
 use crate::error::Errors;
 use crate::object::meta;
 use crate::object::name;
@@ -13,9 +13,9 @@ use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::rules::{NameRule, Rules, Strategy};
 use crate::registry::types::{
-    at_most_all, default_persistent_volume_claim, default_pod_template_spec, drop_disabled_template_fields,
-    int_or_percent, persistent_volume_claim_spec, persistent_volume_claim_spec_warnings, pod_template_spec,
-    pod_warnings, positive_or_percent, visit,
+    at_most_all, default_persistent_volume_claim, default_pod_template_spec, int_or_percent,
+    persistent_volume_claim_spec, persistent_volume_claim_spec_warnings, pod_template_spec, pod_warnings,
+    positive_or_percent, visit,
 };
 use crate::registry::{child, default_to, items, number, text};
 use std::collections::HashSet;
@@ -25,13 +25,7 @@ fn at(set: &Value) -> At<'static, '_> {
     At::object(set, "apps/v1", "StatefulSet")
 }
 
-const STRATEGY: Strategy = Strategy {
-    default,
-    prepare: |_, set, _| drop_disabled_template_fields(set, "spec/template/spec"),
-    validate,
-    warnings,
-    ..Strategy::NONE
-};
+const STRATEGY: Strategy = Strategy { default, validate, warnings, ..WORKLOAD };
 
 /// Warnings about the template whenever that may have changed, and always about the history.
 fn warnings(_: &Context<'_>, set: &Value, old: Option<&Value>) -> Vec<String> {

@@ -9,7 +9,6 @@ use super::env_var::{env, env_from};
 use super::probe::{lifecycle, probes};
 use super::resource_requirements::{resource_claims, resource_requirements};
 use super::security_context::security_context;
-use super::volume::PULL_POLICIES;
 use super::volume_mount::{volume_devices, volume_mounts};
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -76,6 +75,9 @@ pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<
         no_restart_to_resize(whole, errors);
     }
 }
+
+/// When an image is pulled.
+pub(super) const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// Rules of every container (`validateContainerCommon`).
 pub(super) fn common(whole: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {

@@ -4,8 +4,8 @@
 
 use super::csi_driver_name::csi_driver_name;
 use super::volume_source::{
-    Rule, azure_disk, fibre_channel, flex_volume, flocker, host_path, is_initiator, nfs, no_backsteps, partition,
-    quobyte,
+    LONG_PORTAL, Source, azure_disk, fibre_channel, flex_volume, flocker, host_path, is_initiator, is_long_portal,
+    iscsi_access, nfs, no_backsteps, one_source, partition, quobyte, secret_name, storage_os_names,
 };
 use crate::error::Errors;
 use crate::object::name;
@@ -13,7 +13,7 @@ use crate::registry::cursor::At;
 use tree::Value;
 
 /// The sources in upstream's order: the field, the fields that must be set, and the other rules.
-const SOURCES: [(&str, &[&str], Rule); 22] = [
+const SOURCES: [Source; 22] = [
     ("hostPath", &["path"], host_path),
     ("gcePersistentDisk", &["pdName"], partition),
     ("awsElasticBlockStore", &["volumeID"], partition),
@@ -38,10 +38,6 @@ const SOURCES: [(&str, &[&str], Rule); 22] = [
     ("csi", &[], csi),
 ];
 
-/// Fields that messages name otherwise: where a source is one too many, and where it breaks a rule.
-const RENAMED: [(&str, &str, &str); 2] =
-    [("gcePersistentDisk", "gcePersistentDisk", "persistentDisk"), ("cephfs", "cephFS", "cephfs")];
-
 /// The fields of the spec that are sources.
 pub(in crate::registry) fn persistent_volume_sources() -> impl Iterator<Item = &'static str> {
     SOURCES.iter().map(|(field, ..)| *field)
@@ -49,31 +45,14 @@ pub(in crate::registry) fn persistent_volume_sources() -> impl Iterator<Item = &
 
 /// Rules for the sources in the spec of a volume of that name; only the first counts. A local one needs an affinity to nodes.
 pub(super) fn persistent_volume_source(spec: At<'_, '_>, volume: &str, has_affinity: bool, errors: &mut Errors) {
-    let present = SOURCES.iter().filter(|(field, ..)| spec.field(field).is_set());
-    let present: Vec<_> = present.collect();
-    for (index, (field, required, rule)) in present.iter().enumerate() {
-        let renamed = RENAMED.iter().find(|(own, ..)| own == field);
-        let (extra, shown) = renamed.map_or((*field, *field), |(_, extra, shown)| (*extra, *shown));
-        // Upstream forgets that there may be one of these already.
-        if index > 0 && *field != "flexVolume" {
-            errors.forbidden(spec.path().child(extra), "may not specify more than 1 volume type");
-            continue;
+    // Upstream forgets that there may be another source already.
+    one_source(spec, &SOURCES, Some("flexVolume"), errors, |field, counts, errors| match field {
+        "iscsi" if counts => initiator(spec.field("iscsi"), volume, errors),
+        "local" if counts && !has_affinity => {
+            spec.field("nodeAffinity").required("Local volume requires node affinity", errors);
         }
-        let at = spec.path();
-        let source = spec.field(field).shown_at(at.child(shown));
-        required.iter().for_each(|field| source.field(field).set(errors));
-        rule(source, errors);
-        match *field {
-            "iscsi" => initiator(source, volume, errors),
-            "local" if !has_affinity => {
-                spec.field("nodeAffinity").required("Local volume requires node affinity", errors);
-            }
-            _ => {}
-        }
-    }
-    if present.is_empty() {
-        spec.required("must specify a volume type", errors);
-    }
+        _ => {}
+    });
 }
 
 fn glusterfs(source: At<'_, '_>, errors: &mut Errors) {
@@ -89,15 +68,8 @@ fn iscsi(source: At<'_, '_>, errors: &mut Errors) {
     if !iqn.is_empty() && !is_initiator(iqn.text()) {
         iqn.invalid("must be valid format", errors);
     }
-    source.field("lun").between(0..=255, errors);
-    let secret = source.field("secretRef");
-    let authenticates = ["chapAuthDiscovery", "chapAuthSession"].iter().any(|field| source.field(field).flag());
-    if authenticates && !secret.is_set() {
-        secret.required("", errors);
-    }
-    if secret.is_set() {
-        secret.field("name").set(errors);
-    }
+    iscsi_access(source, errors);
+    secret_name(source.field("secretRef"), errors);
 }
 
 /// The rules for the initiator of an iSCSI volume, in whose messages names are in lower case.
@@ -107,10 +79,8 @@ fn initiator(source: At<'_, '_>, volume: &str, errors: &mut Errors) {
         return;
     }
     let (at, portal) = (source.path(), source.field("targetPortal"));
-    if volume.len() + ":".len() + portal.text().len() > 64 {
-        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
-            iscsi.initiatorName is specified.";
-        portal.shown_at(at.child("targetportal")).invalid(detail, errors);
+    if is_long_portal(volume, portal) {
+        portal.shown_at(at.child("targetportal")).invalid(LONG_PORTAL, errors);
     }
     let initiator = initiator.shown_at(at.child("initiatorname"));
     if !is_initiator(initiator.text()) {
@@ -127,15 +97,14 @@ fn azure_file(source: At<'_, '_>, errors: &mut Errors) {
 
 /// The rule for a reference to a secret, of which both parts must be there.
 fn secret(reference: At<'_, '_>, errors: &mut Errors) {
+    secret_name(reference, errors);
     if reference.is_set() {
-        reference.field("name").set(errors);
         reference.field("namespace").set(errors);
     }
 }
 
 fn storage_os(source: At<'_, '_>, errors: &mut Errors) {
-    source.field("volumeName").optional(name::dns_label, errors);
-    source.field("volumeNamespace").optional(name::dns_label, errors);
+    storage_os_names(source, errors);
     secret(source.field("secretRef"), errors);
 }
 

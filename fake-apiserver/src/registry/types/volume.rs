@@ -2,13 +2,14 @@
 //!
 //! Follows `ValidateVolumes` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::container::PULL_POLICIES;
 use super::csi_driver_name::csi_driver_name;
 use super::file::mode;
 use super::persistent_volume_claim::persistent_volume_claim_template;
 use super::projected_volume::{downward_api, key_to_path, projected};
 use super::volume_source::{
-    Rule, azure_disk, fibre_channel, flex_volume, flocker, host_path, is_initiator, nfs, no_backsteps, partition,
-    quobyte,
+    LONG_PORTAL, Source, azure_disk, fibre_channel, flex_volume, flocker, host_path, is_initiator, is_long_portal,
+    iscsi_access, nfs, no_backsteps, one_source, partition, quobyte, secret_name, storage_os_names,
 };
 use crate::error::Errors;
 use crate::object::name;
@@ -17,7 +18,7 @@ use crate::registry::text;
 use std::collections::HashSet;
 
 /// The sources of volumes in the order in which the real server looks at them: the field, the fields that must be set, and the other rules.
-const SOURCES: [(&str, &[&str], Rule); 30] = [
+const SOURCES: [Source; 30] = [
     ("emptyDir", &[], empty_dir),
     ("hostPath", &["path"], host_path),
     ("gitRepo", &["repository"], |source, errors| descending(source.field("directory"), errors)),
@@ -30,7 +31,7 @@ const SOURCES: [(&str, &[&str], Rule); 30] = [
     ("flocker", &[], flocker),
     ("persistentVolumeClaim", &["claimName"], |_, _| {}),
     ("rbd", &["monitors", "image"], |_, _| {}),
-    ("cinder", &["volumeID"], |source, errors| secret(source.field("secretRef"), errors)),
+    ("cinder", &["volumeID"], |source, errors| secret_name(source.field("secretRef"), errors)),
     ("cephfs", &["monitors"], |_, _| {}),
     ("quobyte", &[], quobyte),
     ("downwardAPI", &[], |source, errors| {
@@ -55,16 +56,6 @@ const SOURCES: [(&str, &[&str], Rule); 30] = [
     ("ephemeral", &[], ephemeral),
     ("image", &["reference"], |source, errors| source.field("pullPolicy").supported(&PULL_POLICIES, errors)),
 ];
-
-/// Fields that messages name otherwise: where a source is one too many, and where it breaks a rule.
-const RENAMED: [(&str, &str, &str); 3] = [
-    ("gcePersistentDisk", "gcePersistentDisk", "persistentDisk"),
-    ("cephfs", "cephFS", "cephfs"),
-    ("downwardAPI", "downwarAPI", "downwardAPI"),
-];
-
-/// When an image is pulled.
-pub(super) const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
 pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&'s str> {
@@ -92,27 +83,11 @@ pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&
 
 /// Rules for the source of a volume; only the first counts.
 fn source(volume: At<'_, '_>, errors: &mut Errors) {
-    let present = SOURCES.iter().filter(|(field, ..)| volume.field(field).is_set());
-    let mut any = false;
-    for (field, required, rule) in present {
-        let renamed = RENAMED.iter().find(|(own, ..)| own == field);
-        let (extra, shown) = renamed.map_or((*field, *field), |(_, extra, shown)| (*extra, *shown));
-        if any {
-            errors.forbidden(volume.path().child(extra), "may not specify more than 1 volume type");
-        } else {
-            let at = volume.path();
-            let source = volume.field(field).shown_at(at.child(shown));
-            required.iter().for_each(|field| source.field(field).set(errors));
-            rule(source, errors);
-        }
-        if *field == "iscsi" {
+    one_source(volume, &SOURCES, None, errors, |field, _, errors| {
+        if field == "iscsi" {
             portal(volume, errors);
         }
-        any = true;
-    }
-    if !any {
-        volume.required("must specify a volume type", errors);
-    }
+    });
 }
 
 fn empty_dir(source: At<'_, '_>, errors: &mut Errors) {
@@ -143,11 +118,7 @@ fn iscsi(source: At<'_, '_>, errors: &mut Errors) {
     if !source.field("iqn").is_empty() {
         initiator(source.field("iqn"), errors);
     }
-    source.field("lun").between(0..=255, errors);
-    let authenticates = ["chapAuthDiscovery", "chapAuthSession"].iter().any(|field| source.field(field).flag());
-    if authenticates && !source.field("secretRef").is_set() {
-        source.field("secretRef").required("", errors);
-    }
+    iscsi_access(source, errors);
     let at = source.path();
     initiator(source.field("initiatorName").shown_at(at.child("initiatorname")), errors);
 }
@@ -165,32 +136,21 @@ fn initiator(name: At<'_, '_>, errors: &mut Errors) {
 
 /// The rule for the length of an iSCSI portal together with the volume's name.
 fn portal(volume: At<'_, '_>, errors: &mut Errors) {
-    let (name, portal) = (volume.field("name"), volume.field("iscsi.targetPortal"));
-    let length = name.text().len() + ":".len() + portal.text().len();
-    if volume.field("iscsi.initiatorName").is_set() && length > 64 {
-        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
-            iscsi.initiatorName is specified.";
-        name.invalid(detail, errors);
-    }
-}
-
-/// The rule for a reference to a secret, whose name must be there.
-fn secret(reference: At<'_, '_>, errors: &mut Errors) {
-    if reference.is_set() {
-        reference.field("name").set(errors);
+    let (name, iscsi) = (volume.field("name"), volume.field("iscsi"));
+    if iscsi.field("initiatorName").is_set() && is_long_portal(name.text(), iscsi.field("targetPortal")) {
+        name.invalid(LONG_PORTAL, errors);
     }
 }
 
 fn storage_os(source: At<'_, '_>, errors: &mut Errors) {
-    source.field("volumeName").optional(name::dns_label, errors);
-    source.field("volumeNamespace").optional(name::dns_label, errors);
-    secret(source.field("secretRef"), errors);
+    storage_os_names(source, errors);
+    secret_name(source.field("secretRef"), errors);
 }
 
 fn csi(source: At<'_, '_>, errors: &mut Errors) {
     csi_driver_name(source.field("driver"), errors);
     let reference = source.field("nodePublishSecretRef");
-    secret(reference, errors);
+    secret_name(reference, errors);
     let at = source.path();
     reference.field("name").shown_at(at.child("name")).optional(name::dns_subdomain, errors);
 }

@@ -3,10 +3,79 @@
 //! Follows `validate*VolumeSource` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use crate::error::Errors;
+use crate::object::name;
 use crate::registry::cursor::At;
 
-/// The rules of a source.
-pub(super) type Rule = fn(At<'_, '_>, &mut Errors);
+/// A kind of source: its field, the fields that must be set, and the other rules.
+pub(super) type Source = (&'static str, &'static [&'static str], fn(At<'_, '_>, &mut Errors));
+
+/// Fields that messages name otherwise: where a source is one too many, and where it breaks a rule.
+const RENAMED: [(&str, &str, &str); 3] = [
+    ("gcePersistentDisk", "gcePersistentDisk", "persistentDisk"),
+    ("cephfs", "cephFS", "cephfs"),
+    ("downwardAPI", "downwarAPI", "downwardAPI"),
+];
+
+/// The message about a portal that is too long for the name of its volume.
+pub(super) const LONG_PORTAL: &str = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if \
+    iscsi.initiatorName is specified.";
+
+/// Rules for the sources in `volume`, in the order of `sources`. Only the first counts, and `uncounted`, a field that upstream does not
+/// compare with the others. `more` gets the field of each, and whether it counts.
+pub(super) fn one_source(
+    volume: At<'_, '_>,
+    sources: &[Source],
+    uncounted: Option<&str>,
+    errors: &mut Errors,
+    more: impl Fn(&str, bool, &mut Errors),
+) {
+    let mut any = false;
+    for (field, required, rule) in sources.iter().filter(|(field, ..)| volume.field(field).is_set()) {
+        let renamed = RENAMED.iter().find(|(own, ..)| own == field);
+        let (extra, shown) = renamed.map_or((*field, *field), |(_, extra, shown)| (*extra, *shown));
+        let counts = !any || uncounted == Some(field);
+        let at = volume.path();
+        if counts {
+            let source = volume.field(field).shown_at(at.child(shown));
+            required.iter().for_each(|field| source.field(field).set(errors));
+            rule(source, errors);
+        } else {
+            errors.forbidden(at.child(extra), "may not specify more than 1 volume type");
+        }
+        more(field, counts, errors);
+        any = true;
+    }
+    if !any {
+        volume.required("must specify a volume type", errors);
+    }
+}
+
+/// Rules for the unit of an iSCSI target, and for the secret where a client must authenticate.
+pub(super) fn iscsi_access(source: At<'_, '_>, errors: &mut Errors) {
+    source.field("lun").between(0..=255, errors);
+    let secret = source.field("secretRef");
+    let authenticates = ["chapAuthDiscovery", "chapAuthSession"].iter().any(|field| source.field(field).flag());
+    if authenticates && !secret.is_set() {
+        secret.required("", errors);
+    }
+}
+
+/// Whether a portal is too long for the name of its volume.
+pub(super) fn is_long_portal(volume: &str, portal: At<'_, '_>) -> bool {
+    volume.len() + ":".len() + portal.text().len() > 64
+}
+
+pub(super) fn storage_os_names(source: At<'_, '_>, errors: &mut Errors) {
+    source.field("volumeName").optional(name::dns_label, errors);
+    source.field("volumeNamespace").optional(name::dns_label, errors);
+}
+
+/// The rule for a reference to a secret, whose name must be there.
+pub(super) fn secret_name(reference: At<'_, '_>, errors: &mut Errors) {
+    if reference.is_set() {
+        reference.field("name").set(errors);
+    }
+}
 
 /// Rule for a path that must not leave the folder that it names (`validatePathNoBacksteps`).
 pub(super) fn no_backsteps(path: At<'_, '_>, errors: &mut Errors) {
