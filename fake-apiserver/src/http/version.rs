@@ -28,7 +28,8 @@ pub(crate) fn document() -> Vec<u8> {
     encode(&info())
 }
 
-/// The facts about the build are those of unstamped builds of Kubernetes.
+/// The facts about the build are those of unstamped builds of Kubernetes, so that `kubectl --match-server-version` takes a client that is
+/// built the same way.
 fn info() -> Info {
     Info {
         major: MAJOR.to_string(),
@@ -38,7 +39,7 @@ fn info() -> Info {
         min_compatibility_major: MAJOR.to_string(),
         min_compatibility_minor: (MINOR - 1).to_string(),
         git_version: git_version(),
-        git_commit: "",
+        git_commit: "$Format:%H$",
         git_tree_state: "",
         build_date: "1970-01-01T00:00:00Z",
         go_version: "",

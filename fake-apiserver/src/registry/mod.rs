@@ -81,10 +81,7 @@ use fields::{default_to, sync_first};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};
-pub(crate) use pods::{
-    MIRROR_POD_ANNOTATION, has_pod_level_resources, is_mirror_pod, is_pod_level_resource, quality_of_service,
-    references,
-};
+pub(crate) use pods::{MIRROR_POD_ANNOTATION, has_pod_level_resources, is_mirror_pod, quality_of_service, references};
 pub(crate) use quantity::{MOST_THOUSANDTHS, NANO, Quantity, amount, in_units};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, Resource, Version};
@@ -93,7 +90,8 @@ pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
 pub(crate) use types::{
-    Amounts, is_extended_resource, is_native_resource, of_containers, tolerations as check_tolerations,
+    Amounts, is_extended_resource, is_native_resource, is_pod_level_resource, of_containers,
+    tolerations as check_tolerations,
 };
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

@@ -84,6 +84,12 @@ check:api-resources() {
     has "$(k api-versions)" rbac.authorization.k8s.io/v1
 }
 check:version() { has "$(k version)" 'Server Version: v1.37.1'; has "$(k version -o json)" '"platform": "linux/'; }
+check:match-server-version() {
+    case $("$kubectl" version --client) in
+    *v1.37.1*) has "$(k --match-server-version get ns "$ns")" Active ;;
+    *) refused 'differs from client version' k --match-server-version get ns "$ns" ;;
+    esac
+}
 check:cluster-info() { has "$(k cluster-info)" 'control plane'; }
 check:categories-and-short-names() { two; is "$(k get cm/a configmaps/b configmap.v1./a -o name | wc -l)" 3; }
 check:unknown-kind() { refused "the server doesn't have a resource type \"lamps\"" k get lamps; }

@@ -45,7 +45,7 @@ impl Immediate for PodResize {
 
 /// The resources that a pod requests (`PodRequests`).
 fn requests(pod: &Value) -> Amounts {
-    let mut requests = of_containers(pod, |container| &container["resources"]["requests"]);
+    let mut requests = of_containers(&pod["spec"], |container| &container["resources"]["requests"]);
     let of_pod = Amounts::read(&pod["spec"]["resources"]["requests"]);
     of_pod.iter().for_each(|(resource, amount)| requests.set(resource.clone(), amount.clone()));
     requests.add(&Amounts::read(&pod["spec"]["overhead"]));

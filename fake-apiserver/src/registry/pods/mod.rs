@@ -17,7 +17,7 @@ mod update;
 mod validate;
 
 pub(crate) use mirror::{MIRROR_POD_ANNOTATION, is_mirror_pod};
-pub(crate) use quality_of_service::{has_pod_level_resources, is_pod_level_resource, quality_of_service};
+pub(crate) use quality_of_service::{has_pod_level_resources, quality_of_service};
 
 use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};

@@ -2,15 +2,14 @@
 //!
 //! Follows `DefaultPodLevelResources` of `pkg/api/pod/util.go` (v1.37.1).
 
-use super::quality_of_service::is_pod_level_resource;
-use crate::registry::types::{Amounts, is_shared_resource, of_containers};
+use crate::registry::types::{Amounts, is_pod_level_resource, is_shared_resource, of_containers};
 use crate::registry::{child, items};
 use tree::Value;
 
 /// Fills in the resources of a pod.
 pub(super) fn default(pod: &mut Value) {
     let own = |pod: &Value, list: &str| Amounts::read(&pod["spec"]["resources"][list]);
-    let of_all = |list: &'static str| of_containers(pod, |container| &container["resources"][list]);
+    let of_all = |list: &'static str| of_containers(&pod["spec"], |container| &container["resources"][list]);
     let (mut requests, mut limits) = (own(pod, "requests"), own(pod, "limits"));
     if requests.is_empty() && limits.is_empty() {
         return;

@@ -3,6 +3,7 @@
 //! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1).
 
 use crate::registry::quantity::amount;
+use crate::registry::types::is_pod_level_resource;
 use crate::registry::{items, text};
 use tree::{Map, Value};
 
@@ -20,11 +21,6 @@ pub(crate) fn has_pod_level_resources(pod: &Value) -> bool {
     let resources = &pod["spec"]["resources"];
     let lists = ["requests", "limits"].iter().filter_map(|list| resources[*list].as_object());
     lists.flat_map(Map::keys).any(|name| is_pod_level_resource(name))
-}
-
-/// Whether a pod can have an amount of that resource of its own (`IsSupportedPodLevelResource`).
-pub(crate) fn is_pod_level_resource(name: &str) -> bool {
-    ["cpu", "memory"].contains(&name) || name.starts_with("hugepages-")
 }
 
 /// The class of resources by themselves (`requirementsQOS`).

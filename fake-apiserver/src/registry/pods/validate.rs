@@ -28,7 +28,7 @@ pub(super) fn create(pod: &Value, errors: &mut Errors) {
 pub(super) fn spec(pod: &Value, old: Option<&Value>, errors: &mut Errors) {
     pod_annotations(Path::new("metadata.annotations"), pod, old, errors);
     let spec = &pod["spec"];
-    pod_spec(At::object(pod, "v1", "Pod").field("spec"), Holder::Pod, errors);
+    pod_spec(At::object(pod, "v1", "Pod").field("spec"), Holder::Pod(pod), errors);
     if text(spec, "/serviceAccountName").is_empty() {
         no_tokens(SPEC.child("volumes"), items(spec, "/volumes"), errors);
     }

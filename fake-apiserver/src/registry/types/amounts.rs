@@ -113,15 +113,15 @@ impl<N: Into<Text>> FromIterator<(N, Quantity)> for Amounts {
     }
 }
 
-/// The amounts that the containers of a pod have together, of the list that `of` finds for each: those that run side by side are added, and
-/// an init container needs its own while it runs, besides those of the sidecars that started before it.
-pub(crate) fn of_containers<'p>(pod: &'p Value, of: impl Fn(&'p Value) -> &'p Value) -> Amounts {
+/// The amounts that the containers of a pod's spec have together, of the list that `of` finds for each: those that run side by side are
+/// added, and an init container needs its own while it runs, besides those of the sidecars that started before it.
+pub(crate) fn of_containers<'p>(spec: &'p Value, of: impl Fn(&'p Value) -> &'p Value) -> Amounts {
     let mut total = Amounts::default();
-    for container in items(pod, "/spec/containers") {
+    for container in items(spec, "/containers") {
         total.add(&Amounts::read(of(container)));
     }
     let (mut sidecars, mut most) = (Amounts::default(), Amounts::default());
-    for container in items(pod, "/spec/initContainers") {
+    for container in items(spec, "/initContainers") {
         let mut own = Amounts::read(of(container));
         if text(container, "/restartPolicy") == "Always" {
             total.add(&own);
@@ -152,9 +152,9 @@ mod tests {
             (json!([sidecar("1"), container("5")]), "6"),
             (json!([container("5"), sidecar("1")]), "5"),
         ] {
-            let pod = json!({"spec": {"initContainers": init, "containers": [container("1"), container("2")]}});
-            let total = of_containers(&pod, |container| &container["resources"]["requests"]);
-            assert_eq!(total.shown(), format!("cpu={wanted}"), "{pod}");
+            let spec = json!({"initContainers": init, "containers": [container("1"), container("2")]});
+            let total = of_containers(&spec, |container| &container["resources"]["requests"]);
+            assert_eq!(total.shown(), format!("cpu={wanted}"), "{spec}");
         }
     }
 

@@ -7,6 +7,7 @@ use super::container_port::{container_ports, host_ports};
 use super::container_restart::{no_restart_to_resize, resize_policy, restart_policy};
 use super::env_var::{env, env_from};
 use super::probe::{lifecycle, probes};
+use super::resource_name::container_resource_name;
 use super::resource_requirements::{resource_claims, resource_requirements};
 use super::security_context::security_context;
 use super::volume_mount::{volume_devices, volume_mounts};
@@ -96,7 +97,7 @@ pub(super) fn common(whole: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) 
     volume_devices(whole, &scope.volumes, &scope.devices, errors);
     let policy = text(container, "/imagePullPolicy");
     errors.one_of(at.child("imagePullPolicy"), policy, &PULL_POLICIES);
-    resource_requirements(at.child("resources"), &container["resources"], errors);
+    resource_requirements(at.child("resources"), &container["resources"], container_resource_name, errors);
     resource_claims(whole.field("resources.claims"), &scope.claims, errors);
     resize_policy(whole.field("resizePolicy"), scope.never_restarts, errors);
     security_context(whole.field("securityContext"), scope.host_users, errors);

@@ -54,10 +54,10 @@ pub(super) fn host_ports(at: Path<'_>, containers: &[Value], errors: &mut Errors
 }
 
 /// Rule for ports in a pod on its host's network: the host's port is the container's. Pods of a template get it by default.
-pub(super) fn host_network(at: Path<'_>, containers: &[Value], holder: Holder, errors: &mut Errors) {
+pub(super) fn host_network(at: Path<'_>, containers: &[Value], holder: Holder<'_>, errors: &mut Errors) {
     for (index, container) in containers.iter().enumerate() {
         for (port_index, port) in items(container, "/ports").iter().enumerate() {
-            let given = holder == Holder::Pod || number(port, "/hostPort").unwrap_or_default() != 0;
+            let given = matches!(holder, Holder::Pod(_)) || number(port, "/hostPort").unwrap_or_default() != 0;
             if given && port["hostPort"] != port["containerPort"] {
                 let detail = "must match `containerPort` when `hostNetwork` is true";
                 let at = at.index(index);

@@ -32,6 +32,7 @@ mod persistent_volume_source;
 mod persistent_volume_spec;
 mod pod_annotations;
 mod pod_resource_claim;
+mod pod_resources;
 mod pod_spec;
 mod pod_spec_defaults;
 mod pod_template_spec;
@@ -85,7 +86,7 @@ pub(super) use resource_name::{
     container_resource_name, is_shared_resource, is_standard_for_quota, quota_resource_name, resource_name,
     resource_value,
 };
-pub(crate) use resource_name::{is_extended_resource, is_native_resource};
+pub(crate) use resource_name::{is_extended_resource, is_native_resource, is_pod_level_resource};
 pub(super) use resource_requirements::overhead;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
 pub(crate) use toleration::tolerations;

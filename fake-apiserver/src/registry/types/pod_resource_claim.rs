@@ -2,15 +2,22 @@
 //!
 //! Follows `validatePodResourceClaims` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use crate::error::Errors;
+use super::holder::Holder;
+use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::cursor::At;
+use crate::registry::is_mirror_pod;
 use std::collections::HashSet;
 
 /// Rules for the claims of a pod.
-pub(super) fn pod_resource_claims(claims: At<'_, '_>, errors: &mut Errors) {
+pub(super) fn pod_resource_claims(claims: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
+    let is_mirror = matches!(holder, Holder::Pod(pod) if is_mirror_pod(pod));
     let mut names = HashSet::new();
     for claim in claims.items() {
+        if is_mirror {
+            errors.forbidden(Path::new("[]"), "static pods do not support resource claims");
+            continue;
+        }
         let own = claim.field("name");
         match own.text() {
             "" => own.required("", errors),

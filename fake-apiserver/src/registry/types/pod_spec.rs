@@ -1,6 +1,6 @@
 //! `PodSpec`: rules of a pod's spec wherever it stands, in a pod or in a template of one.
 //!
-//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: pod-level resources.
+//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::affinity::affinity;
 use super::all_containers::each_container;
@@ -12,6 +12,7 @@ use super::holder::Holder;
 use super::object_meta::labels;
 use super::operating_system::operating_system;
 use super::pod_resource_claim::pod_resource_claims;
+use super::pod_resources::pod_resources;
 use super::resource_requirements::overhead;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
@@ -26,9 +27,9 @@ use std::collections::HashSet;
 use tree::Value;
 
 /// Rules for a pod's spec.
-pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {
+pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
     let (at, spec) = (pod.path(), pod.value());
-    let volumes = volumes(pod.field("volumes"), errors);
+    let volumes = volumes(pod.field("volumes"), holder, errors);
     let is_device =
         |volume: &&Value| ["persistentVolumeClaim", "ephemeral"].iter().any(|one| volume.get(*one).is_some());
     let devices = items(spec, "/volumes").iter().filter(is_device).map(|volume| text(volume, "/name"));
@@ -41,11 +42,12 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
         host_users: spec["hostUsers"] != Value::Bool(false),
         grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };
-    pod_resource_claims(pod.field("resourceClaims"), errors);
+    pod_resource_claims(pod.field("resourceClaims"), holder, errors);
     let regular = items(spec, "/containers");
     containers(pod.field("containers"), &scope, errors);
     init_containers(pod.field("initContainers"), regular, &scope, errors);
     ephemeral_containers(pod, &scope, errors);
+    pod_resources(pod, &scope.claims, errors);
     if flag(spec, "/hostNetwork") {
         host_network(at.child("containers"), regular, holder, errors);
     }

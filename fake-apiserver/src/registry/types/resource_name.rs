@@ -56,6 +56,11 @@ pub(in crate::registry) fn is_shared_resource(resource: &str) -> bool {
     is_native_resource(resource) && !resource.starts_with(HUGE_PAGES)
 }
 
+/// Resources that a pod can have of its own, beside those of its containers (`IsSupportedPodLevelResource`).
+pub(crate) fn is_pod_level_resource(resource: &str) -> bool {
+    ["cpu", "memory"].contains(&resource) || resource.starts_with(HUGE_PAGES)
+}
+
 /// `IsStandardQuotaResourceName`.
 pub(in crate::registry) fn is_standard_for_quota(resource: &str) -> bool {
     [FOR_CONTAINERS, NUMBERS, FOR_QUOTAS].concat().contains(&resource)
@@ -83,6 +88,15 @@ pub(in crate::registry) fn container_resource_name(at: Path<'_>, resource: &str,
             errors.invalid(at, resource, "must be a standard resource for containers");
         }
         _ => {}
+    }
+}
+
+/// `validatePodResourceName`.
+pub(super) fn pod_resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
+    let before = errors.len();
+    resource_name(at, resource, errors);
+    if errors.len() == before && !is_pod_level_resource(resource) {
+        errors.supported(at, resource, &["cpu", HUGE_PAGES, "memory"]);
     }
 }
 

@@ -23,15 +23,20 @@ fn huge_pages(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
     }
 }
 
-/// Rules for `resources` of a container.
-pub(super) fn resource_requirements(at: Path<'_>, resources: &Value, errors: &mut Errors) {
+/// Rules for `resources` whose names follow a rule, that for containers or that for pods.
+pub(super) fn resource_requirements(
+    at: Path<'_>,
+    resources: &Value,
+    name: fn(Path<'_>, &str, &mut Errors),
+    errors: &mut Errors,
+) {
     for (resource, value) in entries(&resources["limits"]) {
-        container_resource_name(at.child("limits").key(resource), resource, errors);
+        name(at.child("limits").key(resource), resource, errors);
         resource_value(at.child("limits").key(resource), resource, value, errors);
         huge_pages(at.child("limits").key(resource), resource, value, errors);
     }
     for (resource, value) in entries(&resources["requests"]) {
-        container_resource_name(at.child("requests").key(resource), resource, errors);
+        name(at.child("requests").key(resource), resource, errors);
         resource_value(at.child("requests").key(resource), resource, value, errors);
         let limit = resources["limits"].get(resource).map(|limit| limit.as_str().unwrap_or_default());
         let relation = match limit {
@@ -59,7 +64,7 @@ pub(super) fn resource_requirements(at: Path<'_>, resources: &Value, errors: &mu
 
 /// Rules for the resources that a pod takes beside those of its containers (`validateOverhead`).
 pub(in crate::registry) fn overhead(at: Path<'_>, resources: &Value, errors: &mut Errors) {
-    resource_requirements(at, &json!({ "limits": resources.clone() }), errors);
+    resource_requirements(at, &json!({ "limits": resources.clone() }), container_resource_name, errors);
 }
 
 /// Rules for `claims` of a container's resources, where the pod has claims of those names.

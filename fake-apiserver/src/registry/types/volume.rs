@@ -5,6 +5,7 @@
 use super::container::PULL_POLICIES;
 use super::csi_driver_name::csi_driver_name;
 use super::file::mode;
+use super::holder::Holder;
 use super::persistent_volume_claim::persistent_volume_claim_template;
 use super::projected_volume::{downward_api, key_to_path, projected};
 use super::volume_source::{
@@ -12,7 +13,7 @@ use super::volume_source::{
     iscsi_access, nfs, no_backsteps, one_source, partition, quobyte, secret_name, storage_os_names,
 };
 use crate::error::Errors;
-use crate::object::name;
+use crate::object::{meta, name};
 use crate::registry::cursor::At;
 use crate::registry::text;
 use std::collections::HashSet;
@@ -58,12 +59,12 @@ const SOURCES: [Source; 30] = [
 ];
 
 /// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
-pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&'s str> {
+pub(super) fn volumes<'s>(volumes: At<'_, 's>, holder: Holder<'_>, errors: &mut Errors) -> HashSet<&'s str> {
     let mut sound = HashSet::new();
     for volume in volumes.items() {
         let at = volume.path();
         let before = errors.len();
-        source(volume, errors);
+        source(volume, holder, errors);
         let name = text(volume.value(), "/name");
         match name {
             "" => errors.required(at.child("name"), ""),
@@ -82,11 +83,11 @@ pub(super) fn volumes<'s>(volumes: At<'_, 's>, errors: &mut Errors) -> HashSet<&
 }
 
 /// Rules for the source of a volume; only the first counts.
-fn source(volume: At<'_, '_>, errors: &mut Errors) {
-    one_source(volume, &SOURCES, None, errors, |field, _, errors| {
-        if field == "iscsi" {
-            portal(volume, errors);
-        }
+fn source(volume: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
+    one_source(volume, &SOURCES, None, errors, |field, counts, errors| match field {
+        "iscsi" => portal(volume, errors),
+        "ephemeral" if counts => claim_name(volume, holder, errors),
+        _ => {}
     });
 }
 
@@ -153,6 +154,20 @@ fn csi(source: At<'_, '_>, errors: &mut Errors) {
     secret_name(reference, errors);
     let at = source.path();
     reference.field("name").shown_at(at.child("name")).optional(name::dns_subdomain, errors);
+}
+
+/// Rule for the name of the claim that a pod gets for an ephemeral volume: it follows from both of their names.
+fn claim_name(volume: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
+    let name = volume.field("name");
+    let Holder::Pod(pod) = holder else { return };
+    let of_pod = meta::name(pod);
+    if of_pod.is_empty() || name.text().is_empty() {
+        return;
+    }
+    let claim = format!("{of_pod}-{}", name.text());
+    for detail in name::dns_subdomain(&claim) {
+        name.invalid(format!("PVC name {claim:?}: {detail}"), errors);
+    }
 }
 
 fn ephemeral(source: At<'_, '_>, errors: &mut Errors) {

@@ -133,7 +133,7 @@ fn of_pod(limit: &Limit<'_>, pod: &Value, all: &mut Vec<String>) {
 
 /// The requests or limits of a whole pod (`podRequests` and `podLimits`, which know nothing of an overhead).
 fn of_whole_pod(pod: &Value, list: &'static str) -> Amounts {
-    let mut total = of_containers(pod, |container| &container["resources"][list]);
+    let mut total = of_containers(&pod["spec"], |container| &container["resources"][list]);
     let own = Amounts::read(&pod["spec"]["resources"][list]);
     for (name, amount) in own.iter().filter(|(name, _)| ["cpu", "memory"].contains(&name.as_str())) {
         total.set(name.clone(), amount.clone());

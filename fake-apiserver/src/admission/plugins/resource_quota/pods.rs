@@ -160,7 +160,7 @@ static NONE: Value = Value::Null;
 fn greatest<'p>(pod: &'p Value, list: &'static str, reported: &[&[&str]]) -> Amounts {
     let is_infeasible = is_infeasible(pod);
     let wanted = |container: &'p Value| if is_infeasible { &NONE } else { &container["resources"][list] };
-    let mut total = of_containers(pod, wanted);
+    let mut total = of_containers(&pod["spec"], wanted);
     for paths in reported {
         let of_node = |container: &'p Value| {
             let lists = ["/status/containerStatuses", "/status/initContainerStatuses"];
@@ -169,7 +169,7 @@ fn greatest<'p>(pod: &'p Value, list: &'static str, reported: &[&[&str]]) -> Amo
             let found = status.and_then(|status| paths.iter().find_map(|path| at(status, path)));
             found.unwrap_or_else(|| wanted(container))
         };
-        total.raise(&of_containers(pod, of_node));
+        total.raise(&of_containers(&pod["spec"], of_node));
     }
     for (name, amount) in Amounts::read(&pod["spec"]["resources"][list]).iter() {
         if is_pod_level_resource(name) {
