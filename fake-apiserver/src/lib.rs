@@ -66,6 +66,7 @@ mod controllers;
 mod discovery;
 mod duration;
 mod fault;
+mod files;
 mod forms;
 mod http;
 mod ids;

@@ -3,7 +3,7 @@
 use crate::custom::review::{Review, ReviewVersion};
 use crate::ids::uuid;
 use crate::schema::encode_any;
-use crate::webhook::{Client, Services, TIMEOUT};
+use crate::webhook::{Client, Credentials, Services, TIMEOUT};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tree::Value;
@@ -30,7 +30,8 @@ impl Converter {
         let webhook = &conversion["webhook"];
         let versions = webhook["conversionReviewVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let version = ReviewVersion::first(versions).ok_or("no supported conversion review versions")?;
-        Ok(Some(Converter { client: Client::new(&webhook["clientConfig"], services)?, version }))
+        let client = Client::new(&webhook["clientConfig"], services, &Credentials::default())?;
+        Ok(Some(Converter { client, version }))
     }
 
     /// Converts objects to the version `wanted`; those already in that version are left alone.

@@ -1,5 +1,6 @@
 //! A call of a webhook.
 
+use super::headers::Header;
 use super::target::Target;
 use bytes::Bytes;
 
@@ -9,6 +10,8 @@ pub(super) struct Call<'c> {
     pub(super) target: &'c Target,
     /// The time for it.
     pub(super) seconds: u64,
+    /// The headers that say who asks.
+    pub(super) headers: &'c [Header],
     pub(super) document: &'c Bytes,
 }
 

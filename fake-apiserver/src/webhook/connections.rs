@@ -5,6 +5,7 @@
 
 use super::answer::Answer;
 use super::call::Call;
+use super::client_certificate::ClientCertificate;
 use super::gzip;
 use super::services::{Address, Services};
 use super::target::Target;
@@ -19,7 +20,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
-use rustls::{CertificateError, ClientConfig};
+use rustls::{AlertDescription, CertificateError, ClientConfig};
 use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -46,7 +47,9 @@ pub(super) type Failed = String;
 type Body = Full<Bytes>;
 
 pub(super) struct Connections {
-    tls: TlsConnector,
+    /// Without a certificate of this server that is read for each connection.
+    tls: Arc<ClientConfig>,
+    certificate: Option<ClientCertificate>,
     services: Arc<dyn Services>,
     idle: Mutex<Vec<http1::SendRequest<Body>>>,
     /// The connection that calls share, with the number of its streams so far.
@@ -61,7 +64,13 @@ enum Connection {
 
 impl Connections {
     /// No connections yet. `bundle` holds the certificates, PEM in base64, that vouch for the webhook; if empty, those of the system do.
-    pub(super) fn new(target: &Target, bundle: &str, services: &Arc<dyn Services>) -> Result<Self, String> {
+    /// With a `certificate`, the webhook is shown it if it asks.
+    pub(super) fn new(
+        target: &Target,
+        bundle: &str,
+        services: &Arc<dyn Services>,
+        certificate: Option<ClientCertificate>,
+    ) -> Result<Self, String> {
         let bundle = STANDARD.decode(bundle).unwrap_or_default();
         let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -75,8 +84,20 @@ impl Connections {
         if target.is_local() {
             config.alpn_protocols.insert(0, b"h2".to_vec());
         }
-        let tls = TlsConnector::from(Arc::new(config));
-        Ok(Connections { tls, services: services.clone(), idle: Mutex::default(), shared: Mutex::default() })
+        if let Some(certificate @ ClientCertificate::Fixed(_)) = &certificate {
+            config.client_auth_cert_resolver = certificate.resolver()?;
+        }
+        let (tls, services) = (Arc::new(config), services.clone());
+        Ok(Connections { tls, certificate, services, idle: Mutex::default(), shared: Mutex::default() })
+    }
+
+    fn tls(&self) -> Result<TlsConnector, Failed> {
+        let Some(certificate @ ClientCertificate::Files { .. }) = &self.certificate else {
+            return Ok(self.tls.clone().into());
+        };
+        let mut config = (*self.tls).clone();
+        config.client_auth_cert_resolver = certificate.resolver()?;
+        Ok(Arc::new(config).into())
     }
 
     /// Sends a document and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
@@ -113,7 +134,7 @@ impl Connections {
         let stream = dial(&address).await?;
         stream.set_nodelay(true).ok();
         let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
-        let stream = self.tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
+        let stream = self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))?;
         let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let io = TokioIo::new(stream);
         let failed = |error: hyper::Error| error.to_string();
@@ -132,7 +153,9 @@ impl Connections {
     /// None, if nothing of the request was sent.
     async fn exchange(&self, connection: Connection, call: Call<'_>) -> Result<Option<Answer>, Failed> {
         let request = |uri: &str| {
-            Request::post(uri)
+            let own = call.headers.iter().cloned();
+            let request = own.fold(Request::post(uri), |request, (name, value)| request.header(name, value));
+            request
                 .header(ACCEPT, "application/json, */*")
                 .header(ACCEPT_ENCODING, "gzip")
                 .header(CONTENT_TYPE, "application/json")
@@ -222,10 +245,30 @@ fn tls_error(error: &io::Error) -> Failed {
     let why = match inner {
         // Go's words, as `Trust` has them.
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(why))) => why,
+        Some(rustls::Error::AlertReceived(alert)) => return alert_error(*alert),
         _ if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".into(),
         _ => return error.to_string(),
     };
     format!("tls: failed to verify certificate: {why}")
+}
+
+/// The alerts about certificates, in Go's words (`alert.go` of `crypto/tls`, Go 1.26).
+fn alert_error(alert: AlertDescription) -> Failed {
+    let text = match alert {
+        AlertDescription::HandshakeFailure => "handshake failure",
+        AlertDescription::BadCertificate => "bad certificate",
+        AlertDescription::UnsupportedCertificate => "unsupported certificate",
+        AlertDescription::CertificateRevoked => "revoked certificate",
+        AlertDescription::CertificateExpired => "expired certificate",
+        AlertDescription::CertificateUnknown => "unknown certificate",
+        AlertDescription::UnknownCA => "unknown certificate authority",
+        AlertDescription::AccessDenied => "access denied",
+        AlertDescription::DecryptError => "error decrypting message",
+        AlertDescription::InternalError => "internal error",
+        AlertDescription::CertificateRequired => "certificate required",
+        other => return format!("remote error: tls: alert({})", u8::from(other)),
+    };
+    format!("remote error: tls: {text}")
 }
 
 /// The reasons for which the peer resets a stream, in hyper's words and in Go's.
@@ -242,8 +285,11 @@ fn exchange_error(error: &hyper::Error, stream: u32) -> Failed {
         return "EOF".into();
     }
     let Some(source) = error.source() else { return error.to_string() };
-    match source.downcast_ref::<io::Error>().map(io::Error::kind) {
-        Some(io::ErrorKind::UnexpectedEof) => "unexpected EOF".into(),
+    let own = source.downcast_ref::<io::Error>();
+    let alert = own.and_then(|own| own.get_ref()?.downcast_ref::<rustls::Error>());
+    match (own.map(io::Error::kind), alert) {
+        (Some(io::ErrorKind::UnexpectedEof), _) => "unexpected EOF".into(),
+        (_, Some(rustls::Error::AlertReceived(alert))) => alert_error(*alert),
         _ => {
             let text = source.to_string();
             let reason = text.strip_prefix("stream error received: ");

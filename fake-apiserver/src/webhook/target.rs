@@ -64,6 +64,16 @@ impl Target {
         Ok(Target { authority: authority.into(), host, port, path: path(own_path), service: None })
     }
 
+    /// The host and port by which credentials for it are found.
+    pub(super) fn address(&self) -> String {
+        let has_port = self.authority.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
+        match &*self.authority {
+            authority if has_port => authority.into(),
+            authority if authority.contains(':') => format!("[{authority}]:443"),
+            authority => format!("{authority}:443"),
+        }
+    }
+
     /// Whether it is on this machine, so that HTTP/2 is spoken. With others it is not, for the sake of load balancers (`isLocalHost`).
     pub(super) fn is_local(&self) -> bool {
         let is_loopback = |address: IpAddr| address.is_loopback();

@@ -25,5 +25,6 @@ mod schema;
 mod services;
 mod support;
 mod watch;
+mod webhook_credentials;
 mod webhooks;
 mod websockets;

@@ -4,6 +4,7 @@
 //! and `pkg/admission/plugin/webhook/errors/statuserror.go` (v0.37.1).
 
 use super::hook::Hook;
+use super::hooks::Hooks;
 use super::review::{Review, Verdict};
 use crate::admission::Attributes;
 use crate::admission::matching::Matched;
@@ -11,8 +12,6 @@ use crate::auth::Notes;
 use crate::error::ApiError;
 use crate::ids::uuid;
 use crate::object::name;
-use crate::webhook::Services;
-use std::sync::Arc;
 use tokio::time::Instant;
 use tree::Value;
 
@@ -36,12 +35,7 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Asks the webhook. Its warnings and annotations are noted.
-    pub(super) async fn ask(
-        &self,
-        services: &Arc<dyn Services>,
-        is_mutating: bool,
-        notes: &mut Notes,
-    ) -> Result<Verdict, Failure> {
+    pub(super) async fn ask(&self, hooks: &Hooks, is_mutating: bool, notes: &mut Notes) -> Result<Verdict, Failure> {
         let Call { hook, write, .. } = self;
         if write.options.dry_run() && !hook.has_no_side_effects {
             let why = format!("admission webhook {:?} does not support dry run", hook.name);
@@ -58,7 +52,7 @@ impl Call<'_> {
             object: self.object,
             old: self.old,
         };
-        let client = hook.client(services).map_err(|why| Failure::Call(format!("could not get REST client: {why}")))?;
+        let client = hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}")))?;
         let failed = |why: String| Failure::Call(format!("failed to call webhook: {why}"));
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
