@@ -199,7 +199,7 @@ impl<'r> Exchange<'r> {
             objects: self.objects(),
             commits: self.ticket.commits(&self.replica.cluster.store),
             view: &self.replica.view,
-            clock: &*self.replica.clock,
+            clock: &self.replica.clock,
             now: self.now,
             user,
             verb: self.verb,

@@ -56,7 +56,7 @@ pub(crate) struct Request<'r> {
     /// The view of the replica.
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.
-    pub(crate) clock: &'r dyn Clock,
+    pub(crate) clock: &'r Arc<dyn Clock>,
     /// The time of that clock when the request arrived, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
