@@ -96,7 +96,7 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
     }
     let mut draft = write.encode(object, !dry_run).await?;
     let request = &write.request;
-    draft.meta.lacks_defaults = request.resource.rules.bare_status;
+    draft.meta.lacks_defaults = (request.resource.rules.lacks_defaults)(object);
     let complete_under = draft.meta.complete_under;
     if dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
