@@ -54,8 +54,11 @@ impl Converter {
             }
             let uid = uuid(fastrand::u128(..));
             let review = Review { version: self.version, uid, wanted, objects: &asked, texts: &texts };
-            let answer =
-                self.client.post(review.question().into(), TIMEOUT).await.map_err(|why| review.failed(&why))?;
+            let answer = self
+                .client
+                .post(review.question().into(), TIMEOUT)
+                .await
+                .map_err(|refusal| review.failed(&refusal.message))?;
             for (index, converted) in batch.into_iter().zip(review.answer(&answer)?) {
                 objects[index] = converted;
             }

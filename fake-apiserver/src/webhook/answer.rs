@@ -1,5 +1,6 @@
 //! The response of a webhook, and its errors (`transformResponse` and `NewGenericServerResponse`).
 
+use super::refusal::Refusal;
 use bytes::Bytes;
 use tree::Value;
 
@@ -29,28 +30,29 @@ impl Answer {
     ///
     /// # Errors
     /// If the body could not be read or is empty, or the status is not 200 to 206.
-    pub(super) fn document(self) -> Result<Bytes, String> {
+    pub(super) fn document(self) -> Result<Bytes, Refusal> {
         let body = self.body?;
         if !(200..=206).contains(&self.status) {
-            return Err(own_words(&body).unwrap_or_else(|| generic(self.status, &self.content_type, &body)));
+            let generic = || Refusal::with(self.status, generic(self.status, &self.content_type, &body));
+            return Err(own_words(&body).unwrap_or_else(generic));
         }
         if body.is_empty() {
             let content_type = if self.content_type.is_empty() { "application/json" } else { &self.content_type };
-            return Err(format!(
-                "0-length response with status code: {} and content type: {content_type}",
-                self.status
-            ));
+            let why = format!("0-length response with status code: {} and content type: {content_type}", self.status);
+            return Err(why.into());
         }
         Ok(body)
     }
 }
 
-/// The message of a `Status` of failure.
-fn own_words(body: &[u8]) -> Option<String> {
+/// The error that a `Status` of failure is.
+fn own_words(body: &[u8]) -> Option<Refusal> {
     let status: Value = serde_json::from_slice(body).ok()?;
     let is = |field: &str, value: &str| status[field] == value;
     let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
-    (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
+    let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
+    let message = || status["message"].as_str().unwrap_or_default().to_owned();
+    (known && is("status", "Failure")).then(|| Refusal::with(code, message()))
 }
 
 /// The generic error for the status.
@@ -118,7 +120,8 @@ mod tests {
             body: Ok(Bytes::from_static(body.as_bytes())),
         };
         for (status, content_type, body, error) in table {
-            assert_eq!(answer(status, content_type, "", body).document(), Err(error.into()), "{status} {body}");
+            let refusal = answer(status, content_type, "", body).document().unwrap_err();
+            assert_eq!(refusal.message, error, "{status} {body}");
         }
         assert_eq!(answer(206, "text/plain", "", "x").document(), Ok("x".into()));
         for (status, header, seconds) in

@@ -15,6 +15,7 @@ mod connections;
 mod credentials;
 mod gzip;
 mod headers;
+mod refusal;
 mod services;
 mod target;
 mod trust;
@@ -29,6 +30,7 @@ use call::Call;
 use client_certificate::ClientCertificate;
 use connections::{Connections, Failed};
 use headers::Headers;
+use refusal::Refusal;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,7 +91,7 @@ impl Client {
     ///
     /// # Errors
     /// Go's text, if the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
-    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, String> {
+    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, Refusal> {
         let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
         let headers = self.headers.current();
         let call = Call {
@@ -98,7 +100,7 @@ impl Client {
             headers: headers.as_deref().unwrap_or_default(),
             document: &document,
         };
-        let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", call.url());
+        let failed = |why: &dyn fmt::Display| Refusal::from(format!("Post {:?}: {why}", call.url()));
         if let Err(why) = &headers {
             return Err(failed(why));
         }
@@ -111,7 +113,7 @@ impl Client {
     }
 
     /// The answer, and its text as a document or an error.
-    async fn attempts(&self, call: Call<'_>) -> Result<Result<Bytes, String>, Failed> {
+    async fn attempts(&self, call: Call<'_>) -> Result<Result<Bytes, Refusal>, Failed> {
         let mut left = RETRIES;
         loop {
             let answer = self.connections.post(call).await?;
