@@ -15,6 +15,8 @@ pub(super) struct Answer {
     pub(super) content_type: String,
     /// The header `Retry-After`, or "".
     pub(super) retry_after: String,
+    /// The header `Location`, or "".
+    pub(super) location: String,
     /// The body, decompressed, or why it could not be read.
     pub(super) body: Result<Bytes, String>,
 }
@@ -24,6 +26,16 @@ impl Answer {
     pub(super) fn retry_after(&self) -> Option<u64> {
         let again = self.status == 429 || self.status >= 500;
         again.then(|| self.retry_after.parse().ok()).flatten()
+    }
+
+    /// Whether it leads to another URL, and if so, whether with the same document (`redirectBehavior` of `net/http`, Go 1.26).
+    pub(super) fn redirects(&self) -> Option<bool> {
+        let keeps_document = match self.status {
+            301..=303 => Some(false),
+            307 | 308 => Some(true),
+            _ => None,
+        };
+        keeps_document.filter(|_| !self.location.is_empty())
     }
 
     /// The document.
@@ -117,6 +129,7 @@ mod tests {
             status,
             content_type: content_type.into(),
             retry_after: retry_after.into(),
+            location: String::new(),
             body: Ok(Bytes::from_static(body.as_bytes())),
         };
         for (status, content_type, body, error) in table {
