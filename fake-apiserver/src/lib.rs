@@ -71,6 +71,7 @@ mod forms;
 mod http;
 mod ids;
 mod index;
+mod measures;
 mod memo;
 mod reconcile;
 mod registry;

@@ -139,6 +139,7 @@ fn attributes<'a>(
         options,
         reinvocation,
         clock: &**request.clock,
+        measures: request.measures,
         ends: request.ends,
         deadline: &request.deadline,
         shutdown: request.shutdown,

@@ -217,6 +217,7 @@ impl<'r> Exchange<'r> {
             deadline: offload.computation.deadline(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
+            measures: &self.replica.measures,
             shutdown: &self.replica.shutdown,
         };
         self.leave(offload, limit).await;

@@ -11,6 +11,7 @@ use rustls::client::ResolvesClientCert;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use std::fmt;
 use std::sync::Arc;
 use tree::Value;
 
@@ -20,14 +21,19 @@ const KEY: &str = "PRIVATE KEY";
 const CERTIFICATE: &str = "CERTIFICATE";
 
 /// A certificate with its key.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ClientCertificate {
-    Fixed(Arc<dyn ResolvesClientCert>),
+    /// Both as PEM.
+    Fixed { certificate: Vec<u8>, key: Vec<u8> },
     /// The paths of both, which are read for each connection: they may be replaced.
-    Files {
-        certificate: String,
-        key: String,
-    },
+    Files { certificate: String, key: String },
+}
+
+impl fmt::Debug for ClientCertificate {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
 }
 
 impl ClientCertificate {
@@ -42,14 +48,12 @@ impl ClientCertificate {
             [text("client-certificate"), text("client-key")],
             [data("client-certificate-data"), data("client-key-data")],
         );
-        let mut pems = Vec::new();
-        for (data, file) in data.iter().zip(files) {
-            pems.push(match (data.is_empty(), file) {
-                (true, "") => Vec::new(),
-                (true, file) => files::read(file)?,
-                _ => data.clone(),
-            });
-        }
+        let content = |at: usize| match (&data[at], files[at]) {
+            (data, "") => Ok(data.clone()),
+            (data, file) if data.is_empty() => files::read(file),
+            (data, _) => Ok(data.clone()),
+        };
+        let (certificate, key) = (content(0)?, content(1)?);
         let is_given = |at: usize| !data[at].is_empty() || !files[at].is_empty();
         match (is_given(0) && is_given(1), data.iter().all(Vec::is_empty)) {
             (false, _) => Ok(None),
@@ -57,7 +61,10 @@ impl ClientCertificate {
                 let [certificate, key] = files.map(str::to_owned);
                 Ok(Some(ClientCertificate::Files { certificate, key }))
             }
-            (true, false) => Ok(Some(ClientCertificate::Fixed(pair(&pems[0], &pems[1])?))),
+            (true, false) => {
+                pair(&certificate, &key)?;
+                Ok(Some(ClientCertificate::Fixed { certificate, key }))
+            }
         }
     }
 
@@ -67,7 +74,7 @@ impl ClientCertificate {
     /// If its files cannot be read, or do not belong together.
     pub(super) fn resolver(&self) -> Result<Arc<dyn ResolvesClientCert>, String> {
         match self {
-            ClientCertificate::Fixed(resolver) => Ok(resolver.clone()),
+            ClientCertificate::Fixed { certificate, key } => pair(certificate, key),
             ClientCertificate::Files { certificate, key } => pair(&files::read(certificate)?, &files::read(key)?),
         }
     }
@@ -182,7 +189,7 @@ mod tests {
         ] {
             let found = match ClientCertificate::of(&user) {
                 Ok(None) => "none".to_owned(),
-                Ok(Some(ClientCertificate::Fixed(_))) => "fixed".into(),
+                Ok(Some(ClientCertificate::Fixed { .. })) => "fixed".into(),
                 Ok(Some(ClientCertificate::Files { .. })) => "files".into(),
                 Err(why) => why,
             };

@@ -26,5 +26,6 @@ mod services;
 mod support;
 mod watch;
 mod webhook_credentials;
+mod webhook_metrics;
 mod webhooks;
 mod websockets;

@@ -27,17 +27,17 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+pub(crate) const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 
 /// A webhook that asks for a certificate of its authority, which also signs its own.
-struct Hook {
+pub(crate) struct Hook {
     authority: CertifiedIssuer<'static, KeyPair>,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     _server: JoinSet<()>,
 }
 
 impl Hook {
-    async fn start() -> Hook {
+    pub(crate) async fn start() -> Hook {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority =
@@ -61,7 +61,7 @@ impl Hook {
     }
 
     /// Its configuration under that URL.
-    fn configuration(&self, name: &str, url: &str) -> Value {
+    pub(crate) fn configuration(&self, name: &str, url: &str) -> Value {
         let rule =
             json!({"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]});
         json!({
@@ -77,7 +77,7 @@ impl Hook {
     }
 
     /// Writes a certificate of its authority as `NAME.crt` and `NAME.key`.
-    fn write(&self, folder: &Path, name: &str) {
+    pub(crate) fn write(&self, folder: &Path, name: &str) {
         let (certificate, key) = issued(&self.authority, name);
         fs::write(folder.join(format!("{name}.crt")), certificate.pem()).expect("a file");
         fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).expect("a file");
@@ -105,7 +105,7 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor) {
     }
 }
 
-/// Allows all, and warns of the certificate's fingerprint, the header `Authorization`, and the user to act as.
+/// Allows all but objects called `bad`, and warns of the certificate's fingerprint, the header `Authorization`, and the user to act as.
 async fn review(
     request: Request<Incoming>,
     chain: Vec<CertificateDer<'static>>,
@@ -115,7 +115,9 @@ async fn review(
     let who = format!("{} {} {}", fingerprint(&chain[0]), header(AUTHORIZATION.as_str()), header("impersonate-user"));
     let body = request.into_body().collect().await.expect("a whole body").to_bytes();
     let review: Value = serde_json::from_slice(&body).expect("a review");
-    let response = json!({"uid": review["request"]["uid"], "allowed": true, "warnings": [who]});
+    let allowed = review["request"]["name"] != "bad";
+    let response =
+        json!({"uid": review["request"]["uid"], "allowed": allowed, "warnings": [who], "status": {"code": 403}});
     let answer = json!({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response});
     Ok(Response::new(Full::from(answer.to_string())))
 }
@@ -132,7 +134,7 @@ fn fingerprint_of(folder: &Path, name: &str) -> String {
 }
 
 /// A server that has these users of a kubeconfig for validating webhooks.
-async fn start_with_users(folder: &Path, users: &Value) -> FakeApiServer {
+pub(crate) async fn start_with_users(folder: &Path, users: &Value) -> FakeApiServer {
     let path = folder.join("kubeconfig");
     fs::write(&path, json!({"users": users}).to_string()).expect("a file");
     let configuration = json!({

@@ -16,6 +16,7 @@ use crate::cluster::{Cluster, LiveObjects};
 use crate::commit::Commits;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::measures::Measures;
 use crate::registry::{Registry, Resource, Subresource, Version};
 use crate::store::Key;
 use crate::view::View;
@@ -87,6 +88,8 @@ pub(crate) struct Request<'r> {
     pub(crate) warnings: Vec<String>,
     /// The annotations of the audit event.
     pub(crate) annotations: Vec<(Cow<'static, str>, String)>,
+    /// The replica's counts.
+    pub(crate) measures: &'r Measures,
     /// The token that is cancelled when the replica stops; the request must not wait any longer then.
     pub(crate) shutdown: &'r CancellationToken,
 }

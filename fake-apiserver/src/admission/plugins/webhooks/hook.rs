@@ -5,7 +5,7 @@
 use crate::admission::cel::{Conditions, Scope};
 use crate::admission::matching::Constraints;
 use crate::custom::review::ReviewVersion;
-use crate::webhook::{Client, Credentials, Services};
+use crate::webhook::{Client, Credentials, Network};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tree::Value;
@@ -72,11 +72,11 @@ impl Hook {
     ///
     /// # Errors
     /// If the configuration does not describe one, or a file with credentials for it cannot be read, which may change.
-    pub(super) fn client(&self, services: &Arc<dyn Services>, credentials: &Credentials) -> Result<&Client, String> {
+    pub(super) fn client(&self, network: &Arc<Network>, credentials: &Credentials) -> Result<&Client, String> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = Client::strict(&self.client_config, services, credentials)?;
+        let client = Client::strict(&self.client_config, network, credentials)?;
         Ok(self.client.get_or_init(|| client))
     }
 }

@@ -10,14 +10,14 @@ use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult};
 use crate::index::Live;
 use crate::store::{ResourceId, Store};
-use crate::webhook::{Client, Credentials, Services};
+use crate::webhook::{Client, Credentials, Network};
 use std::sync::Arc;
 use tree::Value;
 
 /// The webhooks of one kind of configurations.
 pub(super) struct Hooks {
     configurations: Live<Configurations>,
-    services: Arc<dyn Services>,
+    network: Arc<Network>,
     credentials: Credentials,
 }
 
@@ -34,7 +34,7 @@ impl Hooks {
     ) -> Result<Hooks, PluginError> {
         let credentials = credentials(config, plugin)?;
         let configurations = Live::new(store.clone(), &[configurations]);
-        Ok(Hooks { configurations, services: config.services(store), credentials })
+        Ok(Hooks { configurations, network: config.network(store), credentials })
     }
 
     /// The client of a webhook.
@@ -42,7 +42,7 @@ impl Hooks {
     /// # Errors
     /// The reason that there is none.
     pub(super) fn client<'h>(&self, hook: &'h Hook) -> Result<&'h Client, String> {
-        hook.client(&self.services, &self.credentials)
+        hook.client(&self.network, &self.credentials)
     }
 
     /// All webhooks, if the rules of one are about the write.

@@ -18,6 +18,7 @@ use crate::schema;
 use crate::store::Store;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tree::{Value, json};
 
 /// The name of the plugin.
@@ -120,10 +121,12 @@ impl MutatingWebhooks {
         let shown = object_json(&shown, matched);
         let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
         let call = Call { hook, write, matched, object: &shown, old: &old };
+        let asked = Instant::now();
         let patched = match call.ask(&self.0, true, notes).await {
             Ok(verdict) => call.patched(&verdict),
             Err(failure) => Err(failure),
         };
+        call.count("admit", asked.elapsed(), patched.as_ref().err());
         let key = format!("webhook.admission.k8s.io/round_{}_index_{index}", u8::from(is_second));
         let (configuration, name) = (&hook.configuration, &hook.name);
         let mut changed = false;
@@ -165,9 +168,9 @@ impl MutatingWebhooks {
         }
         match outcome {
             Ok(()) => Ok(()),
-            Err(Failure::Refusal(refusal)) => Err(refusal),
-            Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
-            Err(Failure::Call(why)) => {
+            Err(Failure::Denial(refusal) | Failure::Refusal(refusal)) => Err(refusal),
+            Err(Failure::Call(why, _)) if hook.fails => Err(told(hook, &why)),
+            Err(Failure::Call(why, _)) => {
                 tracing::warn!(webhook = &**name, why, "A webhook cannot be called, and is passed over");
                 annotate(notes, &format!("failed-open.mutation.{key}"), name.clone());
                 write.deadline.check().map_err(|_| ApiError::deadline_exceeded())

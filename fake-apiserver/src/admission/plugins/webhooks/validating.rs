@@ -16,6 +16,7 @@ use crate::registry::ids;
 use crate::store::Store;
 use futures::future::join_all;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tree::Value;
 
 /// The name of the plugin.
@@ -58,11 +59,14 @@ impl ValidatingWebhooks {
         let calls = relevant.iter().enumerate().map(|(index, (hook, matched, object, old))| async move {
             let mut notes = Notes::default();
             let call = Call { hook, write, matched: *matched, object, old };
-            let verdict = match call.ask(&self.0, false, &mut notes).await {
+            let asked = Instant::now();
+            let verdict = call.ask(&self.0, false, &mut notes).await;
+            call.count("validating", asked.elapsed(), verdict.as_ref().err());
+            let verdict = match verdict {
                 Ok(_) => Ok(()),
-                Err(Failure::Refusal(refusal)) => Err(refusal),
-                Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
-                Err(Failure::Call(why)) => {
+                Err(Failure::Denial(refusal) | Failure::Refusal(refusal)) => Err(refusal),
+                Err(Failure::Call(why, _)) if hook.fails => Err(told(hook, &why)),
+                Err(Failure::Call(why, _)) => {
                     tracing::warn!(webhook = hook.name, why, "A webhook cannot be called, and is passed over");
                     let key = format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}");
                     annotate(&mut notes, &key, hook.name.clone());

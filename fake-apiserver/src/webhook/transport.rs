@@ -1,19 +1,19 @@
-//! Connections to one webhook: made when one is needed, kept when an answer is read.
+//! Connections to webhooks: made when one is needed, kept when an answer is read.
 //!
 //! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
-//! so that a load balancer can spread them.
+//! so that a load balancer can spread them. Webhooks behind a service are connected to where it leads at that time.
 
 use super::answer::Answer;
 use super::call::Call;
 use super::client_certificate::ClientCertificate;
 use super::gzip;
-use super::services::{Address, Services};
-use super::target::Target;
+use super::services::Address;
 use super::trust::Trust;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use super::url::Url;
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
+};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
@@ -21,6 +21,7 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, ClientConfig};
+use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -46,14 +47,37 @@ pub(super) type Failed = String;
 
 type Body = Full<Bytes>;
 
-pub(super) struct Connections {
-    /// Without a certificate of this server that is read for each connection.
+/// What has to be the same for webhooks to share connections (`tlsCacheKey`).
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    /// The certificates that vouch for the webhooks, as PEM; if empty, those of the system do.
+    pub(super) bundle: Vec<u8>,
+    /// The certificate that the webhooks are shown if they ask.
+    pub(super) certificate: Option<ClientCertificate>,
+    /// The name that certificates must have; `None`, if it is the host's.
+    pub(super) server_name: Option<String>,
+    /// Whether HTTP/2 may be spoken.
+    pub(super) is_local: bool,
+}
+
+/// A way to webhooks.
+pub(super) struct Transport {
+    /// Without the certificate of this server, which may be in files.
     tls: Arc<ClientConfig>,
     certificate: Option<ClientCertificate>,
-    services: Arc<dyn Services>,
-    idle: Mutex<Vec<http1::SendRequest<Body>>>,
+    server_name: Option<String>,
+    pools: Mutex<BTreeMap<Origin, Pool>>,
+}
+
+/// Whether TLS is spoken, and where.
+type Origin = (bool, Address);
+
+/// The connections to one address.
+#[derive(Default)]
+struct Pool {
+    idle: Vec<http1::SendRequest<Body>>,
     /// The connection that calls share, with the number of its streams so far.
-    shared: Mutex<Option<(http2::SendRequest<Body>, u32)>>,
+    shared: Option<(http2::SendRequest<Body>, u32)>,
 }
 
 enum Connection {
@@ -62,82 +86,87 @@ enum Connection {
     Shared(http2::SendRequest<Body>, u32),
 }
 
-impl Connections {
-    /// No connections yet. `bundle` holds the certificates, PEM in base64, that vouch for the webhook; if empty, those of the system do.
-    /// With a `certificate`, the webhook is shown it if it asks.
-    pub(super) fn new(
-        target: &Target,
-        bundle: &str,
-        services: &Arc<dyn Services>,
-        certificate: Option<ClientCertificate>,
-    ) -> Result<Self, String> {
-        let bundle = STANDARD.decode(bundle).unwrap_or_default();
-        let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
+impl Pool {
+    fn take(&mut self) -> Option<Connection> {
+        self.forget_closed();
+        if let Some((sender, streams)) = &mut self.shared {
+            *streams += 1;
+            return Some(Connection::Shared(sender.clone(), *streams));
+        }
+        self.idle.pop().map(Connection::Own)
+    }
+
+    fn forget_closed(&mut self) {
+        self.shared.take_if(|(sender, _)| sender.is_closed());
+        self.idle.retain(|sender| !sender.is_closed());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shared.is_none() && self.idle.is_empty()
+    }
+}
+
+impl Transport {
+    /// A transport without connections yet.
+    pub(super) fn new(key: &Key) -> Result<Transport, String> {
+        let trust = match key.bundle.trim_ascii() {
+            b"" => Trust::in_bundle(&system_roots()),
+            _ => Trust::in_bundle(&key.bundle),
+        };
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Trust::in_bundle(&bundle)))
+            .with_custom_certificate_verifier(Arc::new(trust))
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        if target.is_local() {
+        if key.is_local {
             config.alpn_protocols.insert(0, b"h2".to_vec());
         }
-        if let Some(certificate @ ClientCertificate::Fixed(_)) = &certificate {
-            config.client_auth_cert_resolver = certificate.resolver()?;
-        }
-        let (tls, services) = (Arc::new(config), services.clone());
-        Ok(Connections { tls, certificate, services, idle: Mutex::default(), shared: Mutex::default() })
+        Ok(Transport {
+            tls: Arc::new(config),
+            certificate: key.certificate.clone(),
+            server_name: key.server_name.clone(),
+            pools: Mutex::default(),
+        })
     }
 
-    fn tls(&self) -> Result<TlsConnector, Failed> {
-        let Some(certificate @ ClientCertificate::Files { .. }) = &self.certificate else {
-            return Ok(self.tls.clone().into());
-        };
-        let mut config = (*self.tls).clone();
-        config.client_auth_cert_resolver = certificate.resolver()?;
-        Ok(Arc::new(config).into())
-    }
-
-    /// Sends a document and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
-    pub(super) async fn post(&self, call: Call<'_>) -> Result<Answer, Failed> {
-        while let Some(connection) = self.kept() {
-            if let Some(answer) = self.exchange(connection, call).await? {
+    /// Sends a request to an address and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
+    pub(super) async fn send(&self, address: &Address, call: Call<'_>) -> Result<Answer, Failed> {
+        let origin = (call.url.is_secure, address.clone());
+        while let Some(connection) = self.pool(&origin, Pool::take) {
+            if let Some(answer) = self.exchange(&origin, connection, call).await? {
                 return Ok(answer);
             }
         }
-        let connection = self.connect(call.target).await?;
-        self.exchange(connection, call).await?.ok_or_else(|| "EOF".to_owned())
+        let connection = self.connect(&origin, call.url).await?;
+        self.exchange(&origin, connection, call).await?.ok_or_else(|| "EOF".to_owned())
     }
 
-    fn kept(&self) -> Option<Connection> {
-        let mut shared = self.shared.lock().expect("no code that runs under this lock panics");
-        if let Some((sender, streams)) = &mut *shared {
-            if !sender.is_closed() {
-                *streams += 1;
-                return Some(Connection::Shared(sender.clone(), *streams));
-            }
-            *shared = None;
-        }
-        drop(shared);
-        let mut idle = self.idle.lock().expect("no code that runs under this lock panics");
-        idle.retain(|sender| !sender.is_closed());
-        idle.pop().map(Connection::Own)
+    /// Does something with the connections to an address.
+    fn pool<T>(&self, origin: &Origin, act: impl FnOnce(&mut Pool) -> T) -> T {
+        let mut pools = self.pools.lock().expect("no code that runs under this lock panics");
+        let done = act(pools.entry(origin.clone()).or_default());
+        pools.retain(|_, pool| !pool.is_empty());
+        done
     }
 
-    async fn connect(&self, target: &Target) -> Result<Connection, Failed> {
-        let address = match &target.service {
-            Some((namespace, name)) => self.services.address(namespace, name, target.port)?,
-            None => Address { host: target.host.clone(), port: target.port },
-        };
-        let stream = dial(&address).await?;
+    async fn connect(&self, origin: &Origin, url: &Url) -> Result<Connection, Failed> {
+        let (is_secure, address) = origin;
+        let stream = dial(address).await?;
         stream.set_nodelay(true).ok();
-        let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
+        let failed = |error: hyper::Error| error.to_string();
+        if !is_secure {
+            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
+            tokio::spawn(connection);
+            return Ok(Connection::Own(sender));
+        }
+        let name = self.server_name.as_ref().unwrap_or(&url.host).clone();
+        let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
         let stream = self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))?;
         let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let io = TokioIo::new(stream);
-        let failed = |error: hyper::Error| error.to_string();
         if !is_shared {
             let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
             // Its errors are reported where the answer is awaited.
@@ -146,50 +175,65 @@ impl Connections {
         }
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
         tokio::spawn(connection);
-        *self.shared.lock().expect("no code that runs under this lock panics") = Some((sender.clone(), 1));
+        self.pool(origin, |pool| pool.shared = Some((sender.clone(), 1)));
         Ok(Connection::Shared(sender, 1))
     }
 
+    fn tls(&self) -> Result<TlsConnector, Failed> {
+        let Some(certificate) = &self.certificate else { return Ok(self.tls.clone().into()) };
+        let mut config = (*self.tls).clone();
+        config.client_auth_cert_resolver = certificate.resolver()?;
+        Ok(Arc::new(config).into())
+    }
+
     /// None, if nothing of the request was sent.
-    async fn exchange(&self, connection: Connection, call: Call<'_>) -> Result<Option<Answer>, Failed> {
-        let request = |uri: &str| {
-            let own = call.headers.iter().cloned();
-            let request = own.fold(Request::post(uri), |request, (name, value)| request.header(name, value));
-            request
-                .header(ACCEPT, "application/json, */*")
-                .header(ACCEPT_ENCODING, "gzip")
-                .header(CONTENT_TYPE, "application/json")
-                .header(USER_AGENT, "kube-apiserver-admission")
-                .header(HOST, &call.target.authority)
-                .body(Full::new(call.document.clone()))
-                .map_err(|error| error.to_string())
-        };
+    async fn exchange(
+        &self,
+        origin: &Origin,
+        connection: Connection,
+        call: Call<'_>,
+    ) -> Result<Option<Answer>, Failed> {
         let (sent, stream) = match connection {
-            Connection::Own(mut sender) => match sender.try_send_request(request(&call.path())?).await {
+            Connection::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
                 Ok(response) => {
                     let answer = read(response).await;
-                    self.keep(sender);
+                    self.pool(origin, |pool| {
+                        if !sender.is_closed() && pool.idle.len() < IDLE {
+                            pool.idle.push(sender);
+                        }
+                    });
                     return Ok(Some(answer));
                 }
                 Err(error) => (error, 0),
             },
-            Connection::Shared(mut sender, stream) => match sender.try_send_request(request(&call.url())?).await {
-                Ok(response) => return Ok(Some(read(response).await)),
-                Err(error) => (error, stream),
-            },
+            Connection::Shared(mut sender, stream) => {
+                let uri = format!("https://{}{}", call.url.authority, call.url.target());
+                match sender.try_send_request(request(call, &uri)?).await {
+                    Ok(response) => return Ok(Some(read(response).await)),
+                    Err(error) => (error, stream),
+                }
+            }
         };
         match sent.message() {
             Some(_) => Ok(None),
             None => Err(exchange_error(sent.error(), stream)),
         }
     }
+}
 
-    fn keep(&self, sender: http1::SendRequest<Body>) {
-        let mut idle = self.idle.lock().expect("no code that runs under this lock panics");
-        if !sender.is_closed() && idle.len() < IDLE {
-            idle.push(sender);
-        }
-    }
+fn request(call: Call<'_>, uri: &str) -> Result<Request<Body>, Failed> {
+    let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
+    let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
+    let own = own.into_iter().filter(|(_, value)| !value.is_empty());
+    let request = own.fold(request, |request, (name, value)| request.header(name, value));
+    let request = call.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+    request
+        .header(ACCEPT, "application/json, */*")
+        .header(ACCEPT_ENCODING, "gzip")
+        .header(USER_AGENT, "kube-apiserver-admission")
+        .header(HOST, &call.url.authority)
+        .body(call.document.cloned().map(Full::new).unwrap_or_default())
+        .map_err(|error| error.to_string())
 }
 
 async fn read(response: Response<Incoming>) -> Answer {
@@ -206,6 +250,7 @@ async fn read(response: Response<Incoming>) -> Answer {
         status: parts.status.as_u16(),
         content_type: header(CONTENT_TYPE),
         retry_after: header(RETRY_AFTER),
+        location: header(LOCATION),
         body: body.map_err(|error| {
             format!("unexpected error when reading response body. Please retry. Original error: {error}")
         }),
