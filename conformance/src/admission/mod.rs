@@ -14,14 +14,14 @@
 
 mod changes;
 mod client;
-mod history;
+pub mod history;
 mod hooks;
 mod observer;
 mod verdict;
 mod world;
 
 pub use history::History;
-pub use verdict::{causes, verdict};
+pub use verdict::{Cause, causes, verdict};
 
 use crate::credentials::ADMINISTRATOR;
 use crate::line::Line;
