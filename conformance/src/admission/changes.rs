@@ -2,7 +2,9 @@
 
 use super::client::SIZES;
 use super::history::Limit;
-use super::world::{GROUP, LABEL, SLOTS, Slots, change_quota, found, must, namespace, rule};
+use super::world::{
+    GROUP, LABEL, SLOTS, Slots, ask, body as body_of, change_quota, config_maps, found, in_force, must, namespace, rule,
+};
 use crate::line::Line;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 /// The pause between two changes.
 const PAUSE: Duration = Duration::from_millis(300);
 /// The policies: with the limit in their expression, and with a parameter.
-pub(super) const POLICIES: [&str; 2] = ["constant", "parameter"];
+const CONSTANT: &str = "constant";
+const PARAMETER: &str = "parameter";
 
 /// What changes them, and what it has changed.
 pub(super) struct Changes {
@@ -40,7 +43,7 @@ impl Changes {
 
     fn specification(&self, policy: &str, most: u64) -> Value {
         let (expression, kind) = match policy {
-            "constant" => (format!("int(object.data.size) <= {most}"), Value::Null),
+            CONSTANT => (format!("int(object.data.size) <= {most}"), Value::Null),
             _ => (
                 "int(object.data.size) <= int(params.data.most)".to_owned(),
                 json!({"apiVersion": "v1", "kind": "ConfigMap"}),
@@ -51,28 +54,31 @@ impl Changes {
         json!({"failurePolicy": "Fail", "matchConstraints": matched, "paramKind": kind, "validations": validations})
     }
 
-    /// Creates the policies, with limits that allow everything.
+    /// Creates the policies, with limits that allow everything, and waits until each is in force in `place`.
     ///
     /// # Errors
     /// If one is refused.
-    pub(super) async fn create(&mut self) -> Result<()> {
+    pub(super) async fn create(&mut self, place: &str) -> Result<()> {
         let parameters = self.parameters();
         must(&self.line, "POST", "/api/v1/namespaces", &json!({"metadata": {"name": parameters}})).await?;
         let parameter = json!({"metadata": {"name": "limit"}, "data": {"most": SIZES.to_string()}});
-        must(&self.line, "POST", &format!("{}/configmaps", namespace(&parameters)), &parameter).await?;
-        for policy in POLICIES {
+        must(&self.line, "POST", &config_maps(&parameters), &parameter).await?;
+        // Each allows less than those before, so that it alone refuses the object that tells whether it is in force.
+        for (policy, most) in [(CONSTANT, SIZES + 1), (PARAMETER, SIZES)] {
             let name = self.policy(policy);
             let sent = self.begun.elapsed();
-            let body = json!({"metadata": {"name": name}, "spec": self.specification(policy, SIZES)});
+            let body = json!({"metadata": {"name": name}, "spec": self.specification(policy, most)});
             must(&self.line, "POST", &format!("{GROUP}/validatingadmissionpolicies"), &body).await?;
             let mut binding = json!({"policyName": name, "validationActions": ["Deny"]});
-            if policy == "parameter" {
+            if policy == PARAMETER {
                 binding["paramRef"] =
                     json!({"name": "limit", "namespace": parameters, "parameterNotFoundAction": "Deny"});
             }
             let body = json!({"metadata": {"name": name}, "spec": binding});
             must(&self.line, "POST", &format!("{GROUP}/validatingadmissionpolicybindings"), &body).await?;
-            self.limits.push(Limit { policy: name, most: SIZES, sent, answered: self.begun.elapsed() });
+            let (path, probe) = (format!("{}?dryRun=All", config_maps(place)), body_of("probe", "", most + 1));
+            in_force(&name, async || Ok(ask(&self.line, "POST", &path, &probe).await?.0 == 422)).await?;
+            self.limits.push(Limit { policy: name, most, sent, answered: self.begun.elapsed() });
         }
         Ok(())
     }
@@ -113,17 +119,14 @@ impl Changes {
 
     /// Changes a limit.
     async fn limit(&mut self) -> Result<()> {
-        let policy = POLICIES[self.random.usize(..POLICIES.len())];
+        let policy = if self.random.bool() { CONSTANT } else { PARAMETER };
         let (most, sent) = (self.random.u64(SIZES / 2..=SIZES), self.begun.elapsed());
         let (path, patch) = match policy {
-            "constant" => {
+            CONSTANT => {
                 let path = format!("{GROUP}/validatingadmissionpolicies/{}", self.policy(policy));
                 (path, json!({"spec": {"validations": self.specification(policy, most)["validations"]}}))
             }
-            _ => (
-                format!("{}/configmaps/limit", namespace(&self.parameters())),
-                json!({"data": {"most": most.to_string()}}),
-            ),
+            _ => (format!("{}/limit", config_maps(&self.parameters())), json!({"data": {"most": most.to_string()}})),
         };
         must(&self.line, "PATCH", &path, &patch).await?;
         self.limits.push(Limit { policy: self.policy(policy), most, sent, answered: self.begun.elapsed() });

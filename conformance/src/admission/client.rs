@@ -1,6 +1,6 @@
 //! A client of a soak of admission: it creates, updates and deletes objects of its own, and patches those that are everybody's.
 
-use super::history::{Act, Outcome, Write, data, revision};
+use super::history::{Act, Outcome, Write, data, field, revision};
 use super::world::{HOT, SLOTS, Slots, body, config_maps, hot};
 use crate::line::{Line, Sent};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl Client {
         let namespace = self.slots.get(self.random.usize(..SLOTS));
         let name = hot(self.random.usize(..HOT));
         let mut body = body(&name, &request, size);
-        for hook in ["strict", "lenient"] {
+        for hook in [field::STRICT, field::LENIENT] {
             body["data"][hook] = Value::Null;
         }
         let path = format!("{}/{name}", config_maps(&namespace));

@@ -40,11 +40,6 @@ impl Slots {
     pub(super) fn replace(&self, slot: usize, name: String) -> String {
         std::mem::replace(&mut self.0.write().unwrap_or_else(PoisonError::into_inner)[slot], name)
     }
-
-    /// All that are in a place now.
-    pub(super) fn all(&self) -> Vec<String> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// The config maps that are created or changed.

@@ -20,6 +20,9 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::AbortOnDropHandle;
 
+/// The streams of a connection at once, as servers in Go have them.
+const STREAMS: u32 = 250;
+
 /// A request.
 pub struct Asked {
     /// Its head.
@@ -121,7 +124,8 @@ where
             let Ok(stream) = tls.accept(stream).await else { return };
             let end = Arc::new(Notify::new());
             let service = service_fn(|request| respond(request, react.clone(), Arc::clone(&end)));
-            let builder = auto::Builder::new(TokioExecutor::new());
+            let mut builder = auto::Builder::new(TokioExecutor::new());
+            builder.http2().max_concurrent_streams(STREAMS);
             let connection = builder.serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 _ = connection => {}

@@ -42,14 +42,9 @@ fn good() -> History {
             review(Hook::Hint, shown, hint),
         ]
     };
-    let event =
-        |revision, gone, value: &Data| Event { revision, gone, object: object("o-a"), value: value.clone() };
-    let quota = |revision, hard, used| Event {
-        revision,
-        gone: false,
-        object: object("quota"),
-        value: Used { hard, used },
-    };
+    let event = |revision, gone, value: &Data| Event { revision, gone, object: object("o-a"), value: value.clone() };
+    let quota =
+        |revision, hard, used| Event { revision, gone: false, object: object("quota"), value: Used { hard, used } };
     let limit = |most, at| Limit { policy: "p".to_owned(), most, sent: second(at), answered: second(at + 1) };
     let refusal = "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: failed expression";
     History {
@@ -88,8 +83,12 @@ fn each_violation_is_found() {
         ("did not delete it", |history| history.objects.truncate(2)),
         ("was deleted by nobody", |history| history.writes[2].object.1 = "o-b".to_owned()),
         ("which was refused", |history| history.objects[1].value = data("d", &[("strict", "3")])),
-        ("strict told something else", |history| reviewed(history, "a")[0].reaction = Reaction::Admitted(Some("9".into()))),
-        ("lenient told something else", |history| reviewed(history, "b")[1].reaction = Reaction::Admitted(Some("9".into()))),
+        ("strict told something else", |history| {
+            reviewed(history, "a")[0].reaction = Reaction::Admitted(Some("9".into()))
+        }),
+        ("lenient told something else", |history| {
+            reviewed(history, "b")[1].reaction = Reaction::Admitted(Some("9".into()))
+        }),
         ("check did not admit it", |history| reviewed(history, "a")[2].shown = data("a", &[])),
         ("check refused", |history| reviewed(history, "a")[2].reaction = Reaction::Error),
         ("hint refused", |history| {

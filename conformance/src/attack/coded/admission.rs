@@ -23,6 +23,12 @@ const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, t
 const LARGE: Bounds = Bounds { memory_mib: 96, peak_mib: 512, ..BOUNDS };
 /// The clients of most attacks.
 const CLIENTS: usize = 50;
+/// The clients whose reviews are not answered, beside others.
+const HANGING: usize = 300;
+/// The streams that a connection to a webhook has at once.
+const STREAMS: usize = 250;
+/// The time for these.
+const QUICK: Duration = Duration::from_secs(5);
 /// The clients where much is sent to each.
 const FEW: usize = 3;
 /// The calls after which a webhook that calls the server does not do so any more.
@@ -44,6 +50,12 @@ pub(super) const ATTACKS: &[Coded] = &[
             Box::pin(raw(ground, "ignored", Answer::none(), CLIENTS, Configured { policy: "Ignore", ..VALIDATING }))
         },
     ),
+    attack(
+        "webhooks-that-hang-for-some",
+        "300 reviews that a webhook does not answer, beside others that it does.",
+        |ground| Box::pin(hanging_for_some(ground)),
+    )
+    .slow(Bounds { peak_mib: 192, ..BOUNDS }),
     attack("heads-that-trickle", "Heads of answers that come letter by letter.", |ground| {
         Box::pin(raw(ground, "head", trickling(answer("", "", 0, "").with_head("X-A: "), "b"), CLIENTS, VALIDATING))
     }),
@@ -101,7 +113,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     })
     .slow(LARGE),
     attack("a-hundred-thousand-warnings", "An answer of 100,000 warnings.", |ground| {
-        let warnings: Vec<String> = (0..100_000).map(|number| format!("warning {number}")).collect();
+        let warnings: Vec<String> = (0..100_000).map(|number| format!("{number} {}", "x".repeat(300))).collect();
         Box::pin(answered(ground, "warnings", json!({"allowed": true, "warnings": warnings}), FEW))
     })
     .slow(LARGE),
@@ -162,6 +174,29 @@ async fn attacked(ground: &Ground, name: &str, hook: Hook, clients: usize, confi
     let told = created(ground, clients, &labelled(name, "a", json!({"k": "v"}))).await?;
     installed.remove(ground).await?;
     Ok(told)
+}
+
+/// Writes that a webhook admits, while it does not answer about many others.
+async fn hanging_for_some(ground: &Ground) -> Result<String> {
+    const NAME: &str = "some";
+    let hook = Hook::http(|review| async move {
+        if !review["request"]["object"]["data"]["hang"].is_null() {
+            return Ok(Reaction::Silence);
+        }
+        Ok(Reaction::Answer(webhook::answer(&review, json!({"allowed": true}))?))
+    });
+    let hook = hook.await?;
+    let installed = hook.install(ground, NAME, Configured { timeout: 10, ..VALIDATING }).await?;
+    let before = hook.asked();
+    let (hanging, quick) = (labelled(NAME, "a", json!({"hang": ""})), labelled(NAME, "b", json!({})));
+    let beside = async {
+        hook.asks(before + STREAMS).await;
+        let quick = tokio::time::timeout(ground.patience(QUICK), created(ground, FEW, &quick)).await;
+        quick.unwrap_or_else(|_| Ok("nothing".to_owned()))
+    };
+    let (hung, beside) = tokio::try_join!(created(ground, HANGING, &hanging), beside)?;
+    installed.remove(ground).await?;
+    Ok(format!("{beside} beside {hung}"))
 }
 
 /// A response with a patch.

@@ -98,6 +98,17 @@ impl Hook {
         })
     }
 
+    /// The number of requests so far.
+    pub(super) fn asked(&self) -> usize {
+        *self.asked.borrow()
+    }
+
+    /// Completes when there were so many requests.
+    pub(super) async fn asks(&self, count: usize) {
+        // An error means that it has ended, so there are no more requests.
+        let _ = self.asked.clone().wait_for(|asked| *asked >= count).await;
+    }
+
     /// Has the server ask it about the config maps with a label of that value, and waits until it does.
     ///
     /// # Errors
@@ -111,7 +122,7 @@ impl Hook {
         });
         let installed = Installed::create(ground, resource, name, json!({ "webhooks": [webhook] })).await?;
         let begin = Instant::now();
-        while *self.asked.borrow() == 0 {
+        while self.asked() == 0 {
             anyhow::ensure!(begin.elapsed() < IN_FORCE, "the webhook is not called");
             ground.ask("POST", &dry(ground), &labelled(name, "probe", json!({}))).await?;
         }
