@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	logs "k8s.io/component-base/logs/api/v1"
@@ -20,6 +21,7 @@ import (
 
 	logf "github.com/cert-manager/cert-manager/pkg/logs"
 	"github.com/cert-manager/cert-manager/pkg/util"
+	"github.com/cert-manager/cert-manager/pkg/util/feature"
 )
 
 // The programs by their names, each with the rest of the command line.
@@ -39,6 +41,10 @@ func main() {
 func run(arguments []string) error {
 	if len(arguments) == 0 || programs[arguments[0]] == nil {
 		return fmt.Errorf("which program? webhook, cainjector or controller")
+	}
+	// None outlives the script that starts it.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0); err != nil {
+		return err
 	}
 	logf.InitLogs()
 	defer logf.FlushLogs()
@@ -60,9 +66,13 @@ func parse(program string, arguments []string) (told deployed, err error) {
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.StringVar(&told.leases, "leader-election-namespace", "", "")
 	flags.StringVar(&told.resources, "cluster-resource-namespace", "", "")
+	gates := flags.String("feature-gates", "", "")
 	logging := logs.NewLoggingConfiguration()
 	logf.AddFlags(logging, flags)
 	if err := flags.Parse(arguments); err != nil {
+		return told, err
+	}
+	if err := feature.DefaultMutableFeatureGate.Set(*gates); err != nil {
 		return told, err
 	}
 	return told, logf.ValidateAndApply(logging)

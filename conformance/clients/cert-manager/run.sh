@@ -33,10 +33,10 @@ certificate() { object Certificate "$1" "secretName: $1" 'issuerRef: {name: ca}'
 # request NAME FIELD...: a request for a certificate for example.com.
 request() {
     local text
-    text=$(openssl req -new -newkey rsa:2048 -noenc -keyout /dev/null -subj /CN=example.com 2>&3 | base64 -w0)
+    text=$(openssl req -new -newkey rsa:2048 -noenc -keyout /dev/null -subj /CN=example.com 2>/dev/null | base64 -w0)
     object CertificateRequest "$1" 'issuerRef: {name: ca}' "request: $text" "${@:2}"
-} 3>/dev/null
-# create OBJECT... [FLAG...]: objects, each by its function above.
+}
+# create FUNCTION ARGUMENT...: creates what one of the functions above prints.
 create() { "$@" | k create -f -; }
 
 # start PROGRAM FLAG...: a program, with the flags and the rights that its deployment gives it, and these flags.

@@ -1,9 +1,9 @@
 # The injector starts, and writes the webhook's authority into the configurations.
 start cainjector
 
-authority() { c get secret cert-manager-webhook-ca -o 'jsonpath={.data.ca\.crt}'; }
-# injected OBJECT PATH: the object has the authority there.
-injected() { is "$(field "$1" "$2")" "$(authority)"; }
+authority() { c get secret cert-manager-webhook-ca -o 'jsonpath={.data.ca\.crt}' | base64 -d; }
+# injected OBJECT PATH: the object has the authority there, beside earlier ones.
+injected() { has "$(field "$1" "$2" | base64 -d)" "$(authority)"; }
 # injected_webhooks: both configurations have it.
 injected_webhooks() {
     eventually injected validatingwebhookconfiguration/cert-manager-webhook '.webhooks[0].clientConfig.caBundle'
@@ -25,7 +25,7 @@ check:injector-injects-again() {
     has "$(k get validatingwebhookconfiguration cert-manager-webhook --show-managed-fields -o 'jsonpath={.metadata.managedFields[*].manager}')" cainjector
 }
 check:injector-injects-into-definitions() {
-    k create secret generic bundle --from-literal=ca.crt="$(authority | base64 -d)"
+    k create secret generic bundle --from-literal=ca.crt="$(authority)"
     k annotate secret bundle cert-manager.io/allow-direct-injection=true
     k create -f - <<END
 apiVersion: apiextensions.k8s.io/v1

@@ -105,9 +105,9 @@ check:request-approved-by-those-who-may() {
     k create rolebinding approver --role=approver --user=jane
     eventually refused "${denied}status.conditions: Forbidden: user \"jane\" does not have permissions to set approved/denied conditions for issuer" \
         condition Approved True --as=jane
-    k create -f - <<<"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: signer}, rules: [
+    k create -f - <<<"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: signer}, rules: [
         {apiGroups: [cert-manager.io], resources: [signers], verbs: [approve], resourceNames: [issuers.cert-manager.io/$ns.ca]}]}"
-    k create rolebinding signer --role=signer --user=jane
+    k create clusterrolebinding signer --clusterrole=signer --user=jane
     eventually condition Approved True --as=jane
     refused "'Approved' condition may not be modified once set" condition Denied True
 }

@@ -95,3 +95,31 @@ check:issued-for-an-ingress() {
     k patch ingress site --type=json -p '[{"op": "add", "path": "/spec/tls/0/hosts/-", "value": "example.org"}]'
     waits certificate/site '.spec.dnsNames[1]' example.org
 }
+
+# managers OBJECT: who manages its fields, and how.
+managers() {
+    k get "$1" --show-managed-fields -o 'jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} {.subresource}{"\n"}{end}' | sort | sed 's/ *$//' | paste -sd,
+}
+check:issued-with-managers() {
+    create object Issuer ca 'selfSigned: {}'
+    certificate site 'dnsNames: [example.com]' | k apply --server-side --field-manager=me -f -
+    ready certificate/site
+    is "$(managers issuer/ca)" 'cert-manager-issuers Update status,kubectl-create Update'
+    is "$(managers secret/site)" 'cert-manager-certificates-issuing Apply'
+    has "$(managers certificate/site)" 'cert-manager-certificates-readiness Update status'
+    has "$(managers certificate/site)" 'me Apply'
+    is "$(managers certificaterequest/site-1)" "$(printf 'cert-manager-%s\n' 'certificaterequests-approver Update status' \
+        'certificaterequests-issuer-selfsigned Update status' 'certificates-request-manager Update' | paste -sd,)"
+}
+check:signed-for-kubernetes() {
+    authority_issuer
+    k create -f - <<<"{apiVersion: certificates.k8s.io/v1, kind: CertificateSigningRequest, metadata: {name: $ns}, spec: {
+        $(request "$ns" | grep -o 'request: [^,}]*'), signerName: issuers.cert-manager.io/$ns.ca, usages: [digital signature, server auth]}}"
+    k certificate approve "$ns"
+    waits "csr/$ns" .status.certificate
+    field "csr/$ns" .status.certificate | base64 -d > site.crt
+    part ca tls.crt > ca.crt
+    has "$(openssl verify -CAfile ca.crt site.crt)" OK
+    is "$(k get csr "$ns" --no-headers | grep -o 'Approved,Issued')" 'Approved,Issued'
+    k delete csr "$ns"
+}
