@@ -14,7 +14,6 @@ mod webhooks;
 
 pub(crate) use webhooks::EXCLUDED;
 
-use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
 use super::rules::{Rules, Strategy};
