@@ -148,7 +148,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     }),
     policies::attack(
         "policies-near-the-limit",
-        "Twenty policies that each take nearly as long as they may.",
+        "Five policies that each take nearly as long as they may.",
         |ground| Box::pin(policies::near_the_limit(ground)),
     ),
     policies::attack("many-parameters", "A policy with 300 parameters, each of which takes long.", |ground| {
