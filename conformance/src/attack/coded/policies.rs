@@ -12,9 +12,11 @@ const BOUNDS: Bounds = Bounds { memory_mib: 96, peak_mib: 384, descriptors: 8, t
 /// The clients of an attack.
 const CLIENTS: usize = 4;
 /// How often something doubles.
-const DOUBLED: usize = 16;
+const DOUBLED: usize = 14;
 /// A loop in a loop that takes nearly as long as a policy may, on [`entries`] of the number that it goes with.
 const LONG: (&str, usize) = ("object.data.all(a, object.data.all(b, a + b != ''))", 300);
+/// The number of policies at once.
+const POLICIES: usize = 5;
 /// The number of parameters.
 const PARAMETERS: usize = 300;
 
@@ -27,11 +29,12 @@ fn entries(count: usize) -> Value {
     Value::Object((0..count).map(|number| (format!("k{number}"), json!("x"))).collect::<Map<_, _>>())
 }
 
-/// The specification of a validating policy with that expression.
-fn validating(attack: &str, variables: &[Value], expression: &str) -> Value {
+/// The specification of a validating policy with that expression, the one of that number of its attack.
+fn validating((attack, number): (&str, usize), variables: &[Value], expression: &str) -> Value {
+    let probe = format!("!('probe-{number}' in object.data)");
     json!({
         "failurePolicy": "Fail", "matchConstraints": {"resourceRules": [rule()], "objectSelector": selector(attack)},
-        "variables": variables, "validations": [{"expression": "!('probe' in object.data)"}, {"expression": expression}],
+        "variables": variables, "validations": [{"expression": probe}, {"expression": expression}],
     })
 }
 
@@ -46,7 +49,7 @@ async fn install(ground: &Ground, attack: &str, number: usize, policy: Value, mo
     let bindings = "validatingadmissionpolicybindings";
     let binding = Installed::create(ground, bindings, &name, json!({ "spec": binding })).await?;
     let begin = Instant::now();
-    let probe = labelled(attack, "probe", json!({"probe": "", "k0": ""}));
+    let probe = labelled(attack, "probe", json!({format!("probe-{number}"): "", "k0": ""}));
     while ground.ask("POST", &dry(ground), &probe).await?.0 < 400 {
         ensure!(begin.elapsed() < IN_FORCE, "the policy is not in force");
     }
@@ -63,7 +66,7 @@ async fn policed(ground: &Ground, attack: &str, policy: Value, data: Value) -> R
 
 pub(super) async fn loops_in_loops(ground: &Ground) -> Result<String> {
     let expression = "object.data.all(a, object.data.all(b, object.data.all(c, a + b + c != '')))";
-    policed(ground, "loops", validating("loops", &[], expression), entries(2000)).await
+    policed(ground, "loops", validating(("loops", 0), &[], expression), entries(2000)).await
 }
 
 /// Variables the first of which is `first`, and each other one twice that before.
@@ -76,21 +79,21 @@ fn doubled(first: &str, twice: impl Fn(&str) -> String) -> Vec<Value> {
 }
 
 pub(super) async fn doubling(ground: &Ground, attack: &str, first: &str, twice: fn(&str) -> String) -> Result<String> {
-    let policy = validating(attack, &doubled(first, twice), &format!("variables.v{DOUBLED}.size() > 0"));
+    let policy = validating((attack, 0), &doubled(first, twice), &format!("variables.v{DOUBLED}.size() > 0"));
     policed(ground, attack, policy, json!({"k0": "x".repeat(1000)})).await
 }
 
 pub(super) async fn patterns(ground: &Ground) -> Result<String> {
     let expression =
         "object.data.all(k, object.data[k].matches('^(x+x+)+y$') || object.data[k].matches('(.*)(.*)(.*)z'))";
-    policed(ground, "patterns", validating("patterns", &[], expression), json!({"k0": "x".repeat(900_000)})).await
+    policed(ground, "patterns", validating(("patterns", 0), &[], expression), json!({"k0": "x".repeat(900_000)})).await
 }
 
 pub(super) async fn near_the_limit(ground: &Ground) -> Result<String> {
     let (expression, count) = LONG;
     let mut installed = Installed::default();
-    for number in 0..20 {
-        let policy = validating("near", &[], expression);
+    for number in 0..POLICIES {
+        let policy = validating(("near", number), &[], expression);
         installed = installed.and(install(ground, "near", number, policy, json!({})).await?);
     }
     let told = created(ground, CLIENTS, &labelled("near", "a", entries(count))).await?;
@@ -104,7 +107,7 @@ pub(super) async fn many_parameters(ground: &Ground) -> Result<String> {
         ground.must("POST", &ground.path("secrets"), &parameter).await?;
     }
     let (expression, count) = LONG;
-    let mut policy = validating("parameters", &[], &format!("params.metadata.name != '' && {expression}"));
+    let mut policy = validating(("parameters", 0), &[], &format!("params.metadata.name != '' && {expression}"));
     policy["paramKind"] = json!({"apiVersion": "v1", "kind": "Secret"});
     let chosen = json!({"selector": {"matchLabels": {"parameter": "yes"}}, "parameterNotFoundAction": "Deny"});
     let installed = install(ground, "parameters", 0, policy, json!({ "paramRef": chosen })).await?;
