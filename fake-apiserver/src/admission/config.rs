@@ -4,7 +4,7 @@ use super::configuration::{Configuration, Strictness, decode};
 use super::error::PluginError;
 use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
-use crate::webhook::Services;
+use crate::webhook::Network;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tree::Value;
@@ -22,15 +22,15 @@ pub(crate) struct Config {
     pub(crate) configuration: Configuration,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
-    /// The services that webhooks are behind.
-    pub(crate) services: Option<Arc<dyn Services>>,
+    /// The network of webhooks.
+    pub(crate) network: Option<Arc<Network>>,
 }
 
 impl Config {
-    /// The services that webhooks are behind; unless others are given, those in the store.
-    pub(super) fn services(&self, store: &Store) -> Arc<dyn Services> {
-        let known = || Arc::new(ServiceAddresses { store: store.clone(), given: Given::default(), own: None });
-        self.services.clone().unwrap_or_else(|| known())
+    /// The network of webhooks; unless another one is given, with the services in the store.
+    pub(super) fn network(&self, store: &Store) -> Arc<Network> {
+        let known = || ServiceAddresses { store: store.clone(), given: Given::default(), own: None };
+        self.network.clone().unwrap_or_else(|| Network::new(known()))
     }
 
     /// The decoded configuration of a plugin; `None` without one.

@@ -9,6 +9,7 @@ use crate::commit::{Commits, namespace};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
+use crate::measures::Measures;
 use crate::object::meta;
 use crate::registry::{Registry, Resource, Version};
 use crate::store::{Entry, Key, ResourceId, Store};
@@ -84,6 +85,8 @@ pub(crate) struct Attributes<'a> {
     /// The state of the mutating phase that outlasts its rounds.
     pub(crate) reinvocation: &'a Reinvocation,
     pub(crate) clock: &'a dyn Clock,
+    /// The replica's counts.
+    pub(crate) measures: &'a Measures,
     /// The end of the request's time, if that is limited.
     pub(crate) ends: Option<Instant>,
     /// The deadline of the request.

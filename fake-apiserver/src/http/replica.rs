@@ -6,6 +6,7 @@ use crate::auth::impersonation::Impersonation;
 use crate::auth::oidc;
 use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
+use crate::measures::Measures;
 use crate::view::View;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -22,6 +23,7 @@ pub(crate) struct Replica {
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
     pub(super) metrics: Metrics,
+    pub(super) measures: Measures,
     /// The maximum of concurrent streams on an HTTP/2 connection.
     pub(crate) max_streams: u32,
     /// The maximum of concurrent connections to each port; 0 means no limit.
@@ -49,6 +51,7 @@ impl Replica {
             cluster: cluster.clone(),
             in_flight: InFlight::new(limits),
             metrics: Metrics::new(clock.now()),
+            measures: Measures::default(),
             max_streams: limits.streams,
             max_connections: limits.connections,
             clock: Arc::new(clock.clone()),

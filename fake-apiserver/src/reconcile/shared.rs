@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::discovery::{Catalog, Catalogs};
 use crate::ids::Ids;
 use crate::store::Store;
-use crate::webhook::Services;
+use crate::webhook::Network;
 use crate::x509::Pool;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub(crate) struct Shared {
     pub(crate) ids: Arc<Ids>,
     pub(crate) catalogs: Arc<Catalogs>,
     pub(crate) allocations: Arc<Allocations>,
-    /// The services that webhooks are behind.
-    pub(crate) services: Arc<dyn Services>,
+    /// The network of webhooks.
+    pub(crate) network: Arc<Network>,
     /// The clock of the cluster, which replicas may be ahead of or behind.
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -57,7 +57,7 @@ impl Shared {
             },
             ids: Ids::seeded(1).into(),
             catalogs: Catalogs::new().into(),
-            services: Arc::new(crate::service_addresses::ServiceAddresses {
+            network: Network::new(crate::service_addresses::ServiceAddresses {
                 store: store.clone(),
                 given: Default::default(),
                 own: None,

@@ -3,7 +3,7 @@
 use crate::custom::review::{Review, ReviewVersion};
 use crate::ids::uuid;
 use crate::schema::encode_any;
-use crate::webhook::{Client, Services, TIMEOUT};
+use crate::webhook::{Client, Credentials, Network, TIMEOUT};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tree::Value;
@@ -23,14 +23,15 @@ impl Converter {
     ///
     /// # Errors
     /// If it cannot be called.
-    pub(crate) fn of(conversion: &Value, services: &Arc<dyn Services>) -> Result<Option<Converter>, String> {
+    pub(crate) fn of(conversion: &Value, network: &Arc<Network>) -> Result<Option<Converter>, String> {
         if conversion["strategy"] != "Webhook" {
             return Ok(None);
         }
         let webhook = &conversion["webhook"];
         let versions = webhook["conversionReviewVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let version = ReviewVersion::first(versions).ok_or("no supported conversion review versions")?;
-        Ok(Some(Converter { client: Client::new(&webhook["clientConfig"], services)?, version }))
+        let client = Client::new(&webhook["clientConfig"], network, &Credentials::default())?;
+        Ok(Some(Converter { client, version }))
     }
 
     /// Converts objects to the version `wanted`; those already in that version are left alone.
@@ -53,8 +54,11 @@ impl Converter {
             }
             let uid = uuid(fastrand::u128(..));
             let review = Review { version: self.version, uid, wanted, objects: &asked, texts: &texts };
-            let answer =
-                self.client.post(review.question().into(), TIMEOUT).await.map_err(|why| review.failed(&why))?;
+            let answer = self
+                .client
+                .post(review.question().into(), TIMEOUT)
+                .await
+                .map_err(|refusal| review.failed(&refusal.message))?;
             for (index, converted) in batch.into_iter().zip(review.answer(&answer)?) {
                 objects[index] = converted;
             }

@@ -1,5 +1,6 @@
 //! The response of a webhook, and its errors (`transformResponse` and `NewGenericServerResponse`).
 
+use super::refusal::Refusal;
 use bytes::Bytes;
 use tree::Value;
 
@@ -14,6 +15,8 @@ pub(super) struct Answer {
     pub(super) content_type: String,
     /// The header `Retry-After`, or "".
     pub(super) retry_after: String,
+    /// The header `Location`, or "".
+    pub(super) location: String,
     /// The body, decompressed, or why it could not be read.
     pub(super) body: Result<Bytes, String>,
 }
@@ -25,32 +28,43 @@ impl Answer {
         again.then(|| self.retry_after.parse().ok()).flatten()
     }
 
+    /// Whether it leads to another URL, and if so, whether with the same document (`redirectBehavior` of `net/http`, Go 1.26).
+    pub(super) fn redirects(&self) -> Option<bool> {
+        let keeps_document = match self.status {
+            301..=303 => Some(false),
+            307 | 308 => Some(true),
+            _ => None,
+        };
+        keeps_document.filter(|_| !self.location.is_empty())
+    }
+
     /// The document.
     ///
     /// # Errors
     /// If the body could not be read or is empty, or the status is not 200 to 206.
-    pub(super) fn document(self) -> Result<Bytes, String> {
+    pub(super) fn document(self) -> Result<Bytes, Refusal> {
         let body = self.body?;
         if !(200..=206).contains(&self.status) {
-            return Err(own_words(&body).unwrap_or_else(|| generic(self.status, &self.content_type, &body)));
+            let generic = || Refusal::with(self.status, generic(self.status, &self.content_type, &body));
+            return Err(own_words(&body).unwrap_or_else(generic));
         }
         if body.is_empty() {
             let content_type = if self.content_type.is_empty() { "application/json" } else { &self.content_type };
-            return Err(format!(
-                "0-length response with status code: {} and content type: {content_type}",
-                self.status
-            ));
+            let why = format!("0-length response with status code: {} and content type: {content_type}", self.status);
+            return Err(why.into());
         }
         Ok(body)
     }
 }
 
-/// The message of a `Status` of failure.
-fn own_words(body: &[u8]) -> Option<String> {
+/// The error that a `Status` of failure is.
+fn own_words(body: &[u8]) -> Option<Refusal> {
     let status: Value = serde_json::from_slice(body).ok()?;
     let is = |field: &str, value: &str| status[field] == value;
     let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
-    (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
+    let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
+    let message = || status["message"].as_str().unwrap_or_default().to_owned();
+    (known && is("status", "Failure")).then(|| Refusal::with(code, message()))
 }
 
 /// The generic error for the status.
@@ -115,10 +129,12 @@ mod tests {
             status,
             content_type: content_type.into(),
             retry_after: retry_after.into(),
+            location: String::new(),
             body: Ok(Bytes::from_static(body.as_bytes())),
         };
         for (status, content_type, body, error) in table {
-            assert_eq!(answer(status, content_type, "", body).document(), Err(error.into()), "{status} {body}");
+            let refusal = answer(status, content_type, "", body).document().unwrap_err();
+            assert_eq!(refusal.message, error, "{status} {body}");
         }
         assert_eq!(answer(206, "text/plain", "", "x").document(), Ok("x".into()));
         for (status, header, seconds) in

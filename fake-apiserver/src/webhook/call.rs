@@ -1,23 +1,17 @@
-//! A call of a webhook.
+//! A request to a webhook.
 
-use super::target::Target;
+use super::headers::Header;
+use super::url::Url;
 use bytes::Bytes;
 
-/// A call of a webhook.
+/// A request to a webhook: a call, or what becomes of it by redirects.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'c> {
-    pub(super) target: &'c Target,
-    /// The time for it.
-    pub(super) seconds: u64,
-    pub(super) document: &'c Bytes,
-}
-
-impl Call<'_> {
-    pub(super) fn path(self) -> String {
-        format!("{}?timeout={}s", self.target.path, self.seconds)
-    }
-
-    pub(super) fn url(self) -> String {
-        format!("https://{}{}", self.target.authority, self.path())
-    }
+    pub(super) url: &'c Url,
+    /// The headers that say who asks.
+    pub(super) headers: &'c [Header],
+    /// The URL that led here, or "".
+    pub(super) referer: &'c str,
+    /// The document to post; without one it is a GET.
+    pub(super) document: Option<&'c Bytes>,
 }

@@ -1,34 +1,47 @@
 //! Webhooks: servers that this one calls, over TLS, because an object of the cluster names them.
 //!
 //! ```text
-//!   configuration ──▶ Target: address, name, path ──▶ Connections: one that is idle, or a new one ──▶ POST ──▶ Answer
-//!                                                                                        ▲             │ Retry-After
+//!   configuration ──▶ Target: URL, service ──▶ Transport: a connection that is idle, or a new one ──▶ POST ──▶ Answer
+//!                                                                                        ▲             │ Retry-After, Location
 //!                                                                                        └─────────────┘
 //! ```
 //! Ports `pkg/util/webhook/client.go` of `k8s.io/apiserver` and what it uses of `rest` of `k8s.io/client-go` (v0.37.1), errors
-//! included. Not ported: credentials for webhooks.
+//! included.
 
 mod answer;
 mod call;
-mod connections;
+mod client_certificate;
+mod credentials;
 mod gzip;
+mod headers;
+mod network;
+mod refusal;
 mod services;
 mod target;
+mod transport;
 mod trust;
+mod url;
 
+pub(crate) use credentials::Credentials;
+pub(crate) use network::Network;
 pub(crate) use services::{Address, Services};
 
+use answer::Answer;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use call::Call;
-use connections::{Connections, Failed};
+use client_certificate::ClientCertificate;
+use headers::Headers;
+use refusal::Refusal;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use target::Target;
 use tokio::time::{sleep, timeout};
+use transport::{Failed, Key, Transport};
 use tree::Value;
+use url::{Unusable, Url};
 
 /// The time for a call that has no other limit, all attempts included (`setGlobalDefaults`).
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,57 +49,75 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 const PEM: &[u8] = b"-----BEGIN ";
 /// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
 const RETRIES: usize = 10;
+/// The maximum number of requests that redirects lead to (`defaultCheckRedirect`).
+const REDIRECTS: usize = 10;
 
 /// A client of one webhook. Connections are kept for the next call.
 pub(crate) struct Client {
     target: Target,
-    connections: Connections,
+    headers: Headers,
+    network: Arc<Network>,
+    transport: Arc<Transport>,
 }
 
 impl Client {
-    /// A client of the webhook that a `clientConfig` describes, which may be behind one of the services.
+    /// A client of the webhook that a `clientConfig` describes, in that network, with the credentials for it.
     ///
     /// # Errors
-    /// If it names neither a URL nor a service, or its certificates cannot be read.
-    pub(crate) fn new(config: &Value, services: &Arc<dyn Services>) -> Result<Client, String> {
+    /// If it names neither a URL nor a service, or its certificates or credentials cannot be read.
+    pub(crate) fn new(config: &Value, network: &Arc<Network>, credentials: &Credentials) -> Result<Client, String> {
         let target = Target::of(config)?;
-        let connections = Connections::new(&target, config["caBundle"].as_str().unwrap_or_default(), services)?;
-        Ok(Client { target, connections })
+        let user = credentials.user(&target.address());
+        let key = Key {
+            bundle: bundle(config),
+            certificate: user.map(ClientCertificate::of).transpose()?.flatten(),
+            server_name: target.service.is_some().then(|| target.url.host.clone()),
+            is_local: target.is_local(),
+        };
+        let headers = user.map(Headers::of).transpose()?.unwrap_or_default();
+        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// The same, if its certificates can be read.
     ///
     /// # Errors
     /// If they cannot.
-    pub(crate) fn strict(config: &Value, services: &Arc<dyn Services>) -> Result<Client, String> {
-        let bundle = STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap_or_default();
+    pub(crate) fn strict(config: &Value, network: &Arc<Network>, credentials: &Credentials) -> Result<Client, String> {
+        let bundle = bundle(config);
         if !bundle.is_empty() && !bundle.windows(PEM.len()).any(|part| part == PEM) {
             return Err("unable to load root certificates: unable to parse bytes as PEM block".into());
         }
-        Client::new(config, services)
+        Client::new(config, network, credentials)
     }
 
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.
     ///
     /// # Errors
-    /// Go's text, if the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
-    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, String> {
+    /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
+    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, Refusal> {
         let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
-        let call = Call { target: &self.target, seconds, document: &document };
-        let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", call.url());
+        let mut url = self.target.url.clone();
+        url.path = format!("{}?timeout={seconds}s", url.path);
+        let asked = Mutex::new(url.to_string());
+        let failed = |why: &str| {
+            let url = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            Refusal::from(format!("Post {:?}: {why}", *url))
+        };
+        let headers = self.headers.current().map_err(|why| failed(&why))?;
+        let call = Call { url: &url, headers: &headers, referer: "", document: Some(&document) };
         // Boxed, as the futures of all writes have one in them, and connecting takes much room.
-        match timeout(limit, Box::pin(self.attempts(call))).await {
+        match timeout(limit, Box::pin(self.attempts(call, &asked))).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(failed(&"context deadline exceeded")),
+            Err(_) => Err(failed("context deadline exceeded")),
         }
     }
 
-    /// The answer, and its text as a document or an error.
-    async fn attempts(&self, call: Call<'_>) -> Result<Result<Bytes, String>, Failed> {
+    /// The answer, and its text as a document or an error. The URL that is asked is noted.
+    async fn attempts(&self, call: Call<'_>, asked: &Mutex<String>) -> Result<Result<Bytes, Refusal>, Failed> {
         let mut left = RETRIES;
         loop {
-            let answer = self.connections.post(call).await?;
+            let answer = self.answer(call, asked).await?;
             match answer.retry_after() {
                 Some(seconds) if left > 0 => sleep(Duration::from_secs(seconds)).await,
                 _ => return Ok(answer.document()),
@@ -94,6 +125,51 @@ impl Client {
             left -= 1;
         }
     }
+
+    /// The answer at the end of all redirects (`Client.do` of `net/http`, Go 1.26).
+    async fn answer(&self, call: Call<'_>, asked: &Mutex<String>) -> Result<Answer, Failed> {
+        let (mut url, mut document, mut referer) = (call.url.clone(), call.document, String::new());
+        let note = |url: String| *asked.lock().unwrap_or_else(PoisonError::into_inner) = url;
+        for count in 1.. {
+            note(url.to_string());
+            let own = Call { url: &url, document, referer: &referer, ..call };
+            let answer = self.transport.send(&self.address(&url)?, own).await?;
+            let Some(keeps_document) = answer.redirects() else { return Ok(answer) };
+            let next = match url.join(&answer.location) {
+                Ok(next) => next,
+                Err(Unusable::Scheme(why)) => {
+                    note(answer.location);
+                    return Err(why);
+                }
+                Err(Unusable::Text(why)) => {
+                    return Err(format!("failed to parse Location header {:?}: {why}", answer.location));
+                }
+            };
+            if count == REDIRECTS {
+                note(answer.location);
+                return Err(format!("stopped after {REDIRECTS} redirects"));
+            }
+            referer = if url.is_secure && !next.is_secure { String::new() } else { url.to_string() };
+            document = document.filter(|_| keeps_document);
+            url = next;
+        }
+        unreachable!("the number of redirects is limited")
+    }
+
+    /// Where to connect to for a URL.
+    fn address(&self, url: &Url) -> Result<Address, String> {
+        match &self.target.service {
+            Some((namespace, name)) if url.authority == self.target.url.authority => {
+                self.network.services.address(namespace, name, url.port)
+            }
+            _ => Ok(Address { host: url.host.clone(), port: url.port }),
+        }
+    }
+}
+
+/// The certificates that vouch for a webhook, as PEM.
+fn bundle(config: &Value) -> Vec<u8> {
+    STANDARD.decode(config["caBundle"].as_str().unwrap_or_default()).unwrap_or_default()
 }
 
 impl fmt::Debug for Client {

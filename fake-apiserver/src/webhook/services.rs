@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A host, by name or address, and a port.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,

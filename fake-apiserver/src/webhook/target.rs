@@ -1,5 +1,6 @@
 //! The address of a webhook, by its `clientConfig`.
 
+use super::url::Url;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::net::IpAddr;
 use tree::Value;
@@ -25,12 +26,8 @@ const PATH: &AsciiSet = &CONTROLS
 /// The address of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The host as written in URLs, with the port if one is given.
-    pub(super) authority: String,
-    /// The host to connect to, and whose name the certificate must have.
-    pub(super) host: String,
-    pub(super) port: u16,
-    pub(super) path: String,
+    /// The URL, without a query.
+    pub(super) url: Url,
     /// The namespace and the name of the service, if it is one.
     pub(super) service: Option<(String, String)>,
 }
@@ -43,32 +40,39 @@ impl Target {
             let (name, namespace) = (text(&service["name"]), text(&service["namespace"]));
             let port = service["port"].as_u64().and_then(|port| u16::try_from(port).ok()).unwrap_or(443);
             let host = format!("{name}.{namespace}.svc");
-            let path = path(&text(&service["path"]));
-            return Ok(Target {
+            let url = Url {
+                is_secure: true,
                 authority: format!("{host}:{port}"),
                 host,
                 port,
-                path,
-                service: Some((namespace, name)),
-            });
+                path: path(&text(&service["path"])),
+            };
+            return Ok(Target { url, service: Some((namespace, name)) });
         }
         let url = text(&config["url"]);
-        let rest = url.strip_prefix("https://").ok_or("webhook configuration must have either service or URL")?;
-        let (authority, own_path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port),
-            _ => (authority, ""),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let port = if port.is_empty() { 443 } else { port.parse().map_err(|_| format!("invalid port {port:?}"))? };
-        Ok(Target { authority: authority.into(), host, port, path: path(own_path), service: None })
+        if !url.starts_with("https://") {
+            return Err("webhook configuration must have either service or URL".into());
+        }
+        let url = Url::parse(&url)?;
+        Ok(Target { url: Url { path: path(&url.path), ..url }, service: None })
+    }
+
+    /// The host and port by which credentials for it are found.
+    pub(super) fn address(&self) -> String {
+        let has_port =
+            self.url.authority.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.contains(']'));
+        match &*self.url.authority {
+            authority if has_port => authority.into(),
+            authority if authority.contains(':') => format!("[{authority}]:443"),
+            authority => format!("{authority}:443"),
+        }
     }
 
     /// Whether it is on this machine, so that HTTP/2 is spoken. With others it is not, for the sake of load balancers (`isLocalHost`).
     pub(super) fn is_local(&self) -> bool {
         let is_loopback = |address: IpAddr| address.is_loopback();
         self.service.is_none()
-            && (self.host.eq_ignore_ascii_case("localhost") || self.host.parse().is_ok_and(is_loopback))
+            && (self.url.host.eq_ignore_ascii_case("localhost") || self.url.host.parse().is_ok_and(is_loopback))
     }
 }
 
@@ -110,15 +114,8 @@ mod tests {
         ];
         for (config, host, port, url, local) in table {
             let target = Target::of(&config).unwrap();
-            assert_eq!(
-                (
-                    &*target.host,
-                    target.port,
-                    &*format!("https://{}{}", target.authority, target.path),
-                    target.is_local()
-                ),
-                (host, port, url, local)
-            );
+            let found = (&*target.url.host, target.url.port, &*target.url.to_string(), target.is_local());
+            assert_eq!(found, (host, port, url, local));
         }
         assert!(Target::of(&json!({})).is_err());
     }

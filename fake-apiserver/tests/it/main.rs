@@ -25,5 +25,7 @@ mod schema;
 mod services;
 mod support;
 mod watch;
+mod webhook_credentials;
+mod webhook_metrics;
 mod webhooks;
 mod websockets;

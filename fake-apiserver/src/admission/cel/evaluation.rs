@@ -9,6 +9,8 @@ use crate::error::ApiError;
 use kubernetes_cel::{Bindings, Budget, Map, PER_CALL_LIMIT, Value};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The budget of the expressions of a policy for one write (`RuntimeCELCostBudget`), in units of cost.
 pub(crate) const BUDGET: u64 = 10_000_000;
@@ -44,7 +46,7 @@ impl<'d> Evaluation<'d> {
         Evaluation { bindings, variables, deadline }
     }
 
-    /// The values of expressions, with `None` in the places where there are none.
+    /// The values of expressions and the time that each took, with `None` in the places where there are none.
     ///
     /// # Errors
     /// As [`Self::evaluate`].
@@ -52,8 +54,12 @@ impl<'d> Evaluation<'d> {
         &self,
         expressions: impl Iterator<Item = Option<&'e Expression>>,
         budget: &mut u64,
-    ) -> Result<Vec<Option<Evaluated>>, Stop> {
-        expressions.map(|expression| expression.map(|one| self.evaluate(one, budget)).transpose()).collect()
+    ) -> Result<Vec<Option<(Evaluated, Duration)>>, Stop> {
+        let mut evaluate = |expression| {
+            let started = Instant::now();
+            self.evaluate(expression, budget).map(|value| (value, started.elapsed()))
+        };
+        expressions.map(|expression| expression.map(&mut evaluate).transpose()).collect()
     }
 
     /// The value of an expression, or the message of its error. Its cost is taken from the budget.

@@ -40,9 +40,24 @@ impl Undecoded {
 /// # Errors
 /// If it cannot be.
 pub(crate) fn decode(text: &str, kinds: &[(&str, &str)], strictness: Strictness) -> Result<Value, Undecoded> {
+    decode_or_assume(text, kinds, ("", ""), strictness)
+}
+
+/// The same of a configuration that need not say its `apiVersion` or kind.
+///
+/// # Errors
+/// If it cannot be.
+pub(crate) fn decode_or_assume(
+    text: &str,
+    kinds: &[(&str, &str)],
+    assumed: (&str, &str),
+    strictness: Strictness,
+) -> Result<Value, Undecoded> {
     let invalid = |error: DecodeError| Undecoded::Invalid(error.to_string());
     let (json, repeated) = json(text).map_err(Undecoded::Invalid)?;
     let (api_version, kind) = schema::interpret(&json).map_err(invalid)?;
+    let said = |own: String, assumed: &str| if own.is_empty() { assumed.to_owned() } else { own };
+    let (api_version, kind) = (said(api_version, assumed.0), said(kind, assumed.1));
     for (field, value) in [("Kind", &kind), ("apiVersion", &api_version)] {
         if value.is_empty() {
             return Err(Undecoded::Unknown(format!("Object '{field}' is missing in '{text}'")));

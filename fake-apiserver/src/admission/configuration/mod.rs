@@ -8,10 +8,11 @@
 
 mod decode;
 
-pub(crate) use decode::{Strictness, decode};
+pub(crate) use decode::{Strictness, decode, decode_or_assume};
 
 use super::error::PluginError;
 use crate::deadline::Deadline;
+use crate::files;
 use crate::registry::{items, text};
 use crate::{schema, yaml};
 use decode::Undecoded;
@@ -44,9 +45,8 @@ impl Configuration {
     /// # Errors
     /// If it cannot be read, or is not such a configuration.
     pub(crate) fn read(path: &Path) -> Result<Configuration, PluginError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let (path, error) = (path.display(), reason(&error));
-            let why = format!("unable to read admission control configuration from \"{path}\" [open {path}: {error}]");
+        let text = files::read_text(path).map_err(|why| {
+            let why = format!("unable to read admission control configuration from \"{}\" [{why}]", path.display());
             PluginError::Configuration(format!("failed to read plugin config: {why}"))
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -98,7 +98,7 @@ impl Configuration {
             None | Some(Source::None) => Ok(None),
             Some(Source::Text(text)) => Ok(Some(text.clone())),
             Some(Source::File(path)) => std::fs::read_to_string(path).map(Some).map_err(|error| {
-                let (path, error) = (path.display(), reason(&error));
+                let (path, error) = (path.display(), files::reason(&error));
                 let why = format!("Couldn't open admission plugin configuration {path}: {error}");
                 PluginError::Configuration(why)
             }),
@@ -114,14 +114,6 @@ impl Configuration {
 fn is_legacy(text: &str) -> bool {
     let members = yaml::parse(text.as_bytes(), &Deadline::default()).ok().map(|document| document.value);
     members.is_some_and(|members| LEGACY_MEMBERS.iter().any(|member| members.get(*member).is_some()))
-}
-
-/// The operating system's words for an error.
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file or directory".into(),
-        _ => error.to_string(),
-    }
 }
 
 #[cfg(test)]

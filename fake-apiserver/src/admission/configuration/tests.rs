@@ -139,3 +139,77 @@ fn configurations_of_plugins_are_refused_in_the_real_servers_words() {
         "couldn't init admission plugin \"EventRateLimit\": limits: Invalid value: null: must not be empty"
     );
 }
+
+#[test]
+fn kubeconfigs_for_webhooks_are_refused_in_the_real_servers_words() {
+    const WEBHOOKS: &str = "apiVersion: apiserver.config.k8s.io/v1\nkind: WebhookAdmissionConfiguration\n";
+    const STRUCT: &str =
+        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let scheme = "in scheme \"pkg/runtime/scheme.go:111\"";
+    let own = |own: &str, expected: &str| {
+        let made = |plugin: &str| match expected {
+            "" => String::new(),
+            expected => format!("couldn't init admission plugin {plugin:?}: {expected}"),
+        };
+        for plugin in ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] {
+            assert_eq!(error(&of(plugin, own), ""), made(plugin), "{own}");
+        }
+    };
+    own("kubeConfigFile: /x", "Object 'Kind' is missing in '{\"kubeConfigFile\":\"/x\"}'");
+    own(
+        "apiVersion: apiserver.config.k8s.io/v1alpha1\nkind: WebhookAdmission\nkubeConfigFile: /x",
+        &format!(
+            "no kind \"WebhookAdmission\" is registered for version \"apiserver.config.k8s.io/v1alpha1\" {scheme}"
+        ),
+    );
+    own(&format!("{WEBHOOKS}odd: rel"), "strict decoding error: unknown field \"odd\"");
+    own(
+        &format!("{WEBHOOKS}kubeConfigFile: rel/path"),
+        "kubeConfigFile: Invalid value: \"rel/path\": must be an absolute file path",
+    );
+    own(&format!("{WEBHOOKS}kubeConfigFile: /none/kc"), "stat /none/kc: no such file or directory");
+    // The real server reads webhooks from there.
+    own(
+        &format!("{WEBHOOKS}staticManifestsDir: /tmp"),
+        "staticManifestsDir: Forbidden: fake-apiserver does not support it",
+    );
+    own(WEBHOOKS, "");
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().display();
+    for (kubeconfig, expected) in [
+        ("", String::new()),
+        ("users:\n- name: a\n  user: {token: b, odd: c}\nodd: 1\n", String::new()),
+        ("apiVersion: v1\nkind: Config\nusers: null\n", String::new()),
+        ("a: b: c", "yaml: mapping values are not allowed in this context".into()),
+        ("kind: Pod\napiVersion: v1\n", format!("no kind \"Pod\" is registered for version \"v1\" {scheme}")),
+        ("kind: Config\napiVersion: v2\n", format!("no kind \"Config\" is registered for version \"v2\" {scheme}")),
+        (
+            "users: 5\n",
+            "json: cannot unmarshal number into Go struct field Config.users of type []v1.NamedAuthInfo".into(),
+        ),
+        ("users:\n- name: a\n  user: {client-key-data: '%%'}\n", "illegal base64 data at input byte 0".into()),
+        (
+            "- a\n",
+            format!(
+                "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type {STRUCT}"
+            ),
+        ),
+    ] {
+        std::fs::write(file.path(), kubeconfig).unwrap();
+        let expected = match &*expected {
+            "" => String::new(),
+            expected => format!("error loading config file \"{path}\": {expected}"),
+        };
+        own(&format!("{WEBHOOKS}kubeConfigFile: {path}"), &expected);
+    }
+}
+
+#[test]
+fn policies_in_files_are_not_supported() {
+    let own = "apiVersion: apiserver.config.k8s.io/v1\nkind: ValidatingAdmissionPolicyConfiguration\nstaticManifestsDir: /tmp";
+    for plugin in ["MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"] {
+        let expected = format!("fake-apiserver does not support a configuration of the admission plugin {plugin}");
+        assert_eq!(error(&of(plugin, own), ""), expected);
+    }
+}

@@ -129,15 +129,15 @@ const PLUGINS: &[(&str, Support)] = &[
     ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
     ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
     (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
-    (mutating::NAME, Default(|config, store| Box::new(MutatingWebhooks::new(config.services(store), store)))),
+    (mutating::NAME, Configured(true, MutatingWebhooks::configured)),
     ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
-    (validating::NAME, Default(|config, store| Box::new(ValidatingWebhooks::new(config.services(store), store)))),
+    (validating::NAME, Configured(true, ValidatingWebhooks::configured)),
     ("ResourceQuota", Configured(true, ResourceQuota::configured)),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
-/// The plugins whose configuration is not supported, though they are.
-const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"];
+/// The plugins whose configuration is not supported, though they are: it names a folder of policies.
+const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"];
 
 /// The plugins that upstream advises against.
 const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];

@@ -8,12 +8,14 @@
 //! Follows `pkg/admission/plugin/policy/generic` of `k8s.io/apiserver` (v0.37.1).
 
 mod binding;
+mod error_type;
 mod index;
 mod parameters;
 mod policy;
 mod versions;
 
 pub(crate) use binding::{Action, Binding};
+pub(crate) use error_type::error_type;
 pub(crate) use index::{Hook, Policies};
 pub(crate) use parameters::{Parameter, parameters};
 pub(crate) use policy::{Compile, Policy};

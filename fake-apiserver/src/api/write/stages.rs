@@ -285,7 +285,9 @@ fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     if request.version.is_custom() {
         return generation::untyped_differs(new, old, !request.version.has_status());
     }
-    generation::spec_differs(new, old, Some(request.resource.storage().ty()))
+    let resource = request.resource;
+    generation::spec_differs(new, old, Some(resource.storage().ty()))
+        || resource.rules.counts_empty_lists && generation::has_empty_lists(new)
 }
 
 fn labels_differ(new: &Value, old: &Value) -> bool {

@@ -2,7 +2,9 @@
 
 use super::text::Text;
 use super::{BUCKETS, Series, lock, process};
+use crate::admission::FAMILIES;
 use crate::http::replica::Replica;
+use crate::measures::Measure;
 use crate::store::Scope;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -15,6 +17,7 @@ use std::sync::{Arc, PoisonError};
 pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
     if method == Method::DELETE {
         replica.metrics.forget();
+        replica.measures.forget();
         return text_response("metrics reset\n".to_owned(), "text/plain; charset=utf-8", replica);
     }
     text_response(rendered(replica), "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", replica)
@@ -35,6 +38,7 @@ fn rendered(replica: &Replica) -> String {
     let all = replica.metrics.series.read().unwrap_or_else(PoisonError::into_inner);
     let mut all: Vec<Arc<Series>> = all.values().cloned().collect();
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
+    measured(&mut text, replica, "apiserver_admission_");
     let [read_only, mutating] = replica.in_flight.now();
     text.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", "gauge");
     text.sample("apiserver_current_inflight_requests", &[("request_kind", "mutating")], mutating as f64);
@@ -52,6 +56,7 @@ fn rendered(replica: &Replica) -> String {
         let open = series.watches.load(Ordering::Relaxed);
         text.sample("apiserver_longrunning_requests", &series.labels(series.labels.running_scope), open as f64);
     }
+    measured(&mut text, replica, "apiserver_mutating_");
     durations(&mut text, &all);
     undisturbed_durations(&mut text, &all);
     text.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", "counter");
@@ -69,6 +74,7 @@ fn rendered(replica: &Replica) -> String {
     }
     deprecated(&mut text, &all);
     objects(&mut text, replica);
+    measured(&mut text, replica, "apiserver_validating_");
     events(&mut text, &all);
     text.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", "counter");
     for (result, count) in &*lock(&replica.metrics.authentications) {
@@ -78,6 +84,27 @@ fn rendered(replica: &Replica) -> String {
     process::write(&mut text);
     text.version_info();
     text.finish()
+}
+
+/// The measures of admission in families whose names begin with that; those without any are left out.
+fn measured(text: &mut Text, replica: &Replica, prefix: &str) {
+    for family in FAMILIES.iter().filter(|family| family.name.starts_with(prefix)) {
+        let (name, all) = (family.name, replica.measures.of(family));
+        if !all.is_empty() {
+            text.family(name, family.help, if family.bounds.is_empty() { "counter" } else { "histogram" });
+        }
+        for (values, Measure { counts, sum }) in all {
+            let labels: Vec<(&str, &str)> =
+                family.labels.iter().copied().zip(values.iter().map(String::as_str)).collect();
+            match family.bounds {
+                [] => text.sample(name, &labels, counts[0] as f64),
+                bounds => {
+                    let bounds: Vec<f64> = bounds.iter().map(|bound| *bound as f64 / 1e9).collect();
+                    text.histogram(name, &labels, &bounds, &counts, sum as f64 / 1e9);
+                }
+            }
+        }
+    }
 }
 
 /// Labels with their values.

@@ -4,7 +4,7 @@ use crate::custom::compiled::Place;
 use crate::object::{meta, version_order};
 use crate::registry::{ColumnDescription, Converter, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
-use crate::webhook::Services;
+use crate::webhook::Network;
 use bytes::Bytes;
 use std::sync::Arc;
 use tree::Value;
@@ -20,7 +20,7 @@ pub(super) fn of(
     definition: &Value,
     json: &Bytes,
     ty: &OwnedType,
-    services: &Arc<dyn Services>,
+    network: &Arc<Network>,
 ) -> Result<Description, String> {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
@@ -28,7 +28,7 @@ pub(super) fn of(
     let group = text(&spec["group"]);
     let mut versions: Vec<&Value> = items(spec, "/versions").iter().collect();
     versions.sort_by_key(|version| version["storage"] != true);
-    let converter = Converter::of(&spec["conversion"], services)?.map(Arc::new);
+    let converter = Converter::of(&spec["conversion"], network)?.map(Arc::new);
     let versions = versions.into_iter().map(|version| {
         let description = self::version(version, items(spec, "/versions"), &group, names, ty);
         VersionDescription { definition: Some(json.clone()), converter: converter.clone(), ..description }

@@ -146,7 +146,7 @@ impl Definitions {
             return;
         }
         let ty = OwnedType::custom_resource();
-        let description = match description::of(definition, entry.line(), &ty, &cluster.services) {
+        let description = match description::of(definition, entry.line(), &ty, &cluster.network) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };

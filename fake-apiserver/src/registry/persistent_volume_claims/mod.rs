@@ -22,7 +22,8 @@ const SPEC: Path<'static> = Path::new("spec");
 
 pub(super) const RULES: Rules = Rules {
     delete_returns_object: true,
-    bare_status: true,
+    // The status has its defaults only when it is read.
+    lacks_defaults: |_| true,
     subresources: &[(
         "status",
         Strategy {

@@ -39,7 +39,7 @@ use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
 use crate::threads;
 use crate::turns::Turns;
-use crate::webhook::Services;
+use crate::webhook::Network;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
@@ -355,16 +355,15 @@ impl Builder {
         let runtime = threads::runtime().expect("binding the ports has started them");
         let own =
             bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| own_address::own_address(*address));
-        let services: Arc<dyn Services> =
-            Arc::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
-        self.admission.services = Some(services.clone());
+        let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
+        self.admission.network = Some(network.clone());
         let shared = reconcile::Shared {
             options,
             store: store.clone(),
             ids: ids.clone(),
             catalogs: catalogs.clone(),
             allocations: allocations.clone(),
-            services: services.clone(),
+            network: network.clone(),
             clock: self.clock.clone(),
         };
         let cluster = Arc::new(Cluster {

@@ -12,8 +12,9 @@ mod mutator;
 mod patch;
 
 use crate::admission::cel::{self, Subject};
+use crate::admission::families::{MUTATION_DURATION, MUTATIONS_TOTAL};
 use crate::admission::matching::{self, Matched, from_policies};
-use crate::admission::policies::{Binding, Hook, Parameter, Policies, Policy, namespace_of, parameters};
+use crate::admission::policies::{Binding, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters};
 use crate::admission::{Attributes, Kind, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
@@ -24,6 +25,7 @@ use mutator::{Mutation, Mutator};
 use patch::Failure;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use tokio::time::Instant;
 use tree::Value;
 
 /// The name of the plugin.
@@ -229,23 +231,33 @@ impl<'a> Dispatch<'a> {
         if form.object.is_null() {
             return Ok(());
         }
-        let mutator = invocation.policy.compiled();
-        match mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace) {
+        let (mutator, started) = (invocation.policy.compiled(), Instant::now());
+        let patched = mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace);
+        let mut refused = None;
+        let mut error = patched.as_ref().err().map(|failure| match failure {
+            Failure::Policy(why) => error_type(why),
+            Failure::Refusal(_) => error_type(""),
+        });
+        match patched {
             Ok(_) if !write.version.is_custom() && form.matched.kind != write.kind => {
                 // Upstream has the object converted to the version of the request, which it cannot do without a detour.
                 let [from, to] =
                     [form.matched.kind, write.kind].map(|kind| format!("({}.{})", kind.version, kind.kind));
                 let why = format!("converting {from} to {to}: unknown conversion");
+                error = Some(error_type(&why));
                 self.error(invocation.policy, Some(invocation.binding), &why, "Invalid");
             }
             Ok(patched) => {
                 form.object = defaulted(write, patched, form.matched).await?;
                 form.is_dirty = true;
             }
-            Err(Failure::Refusal(refusal)) => return Err(refusal),
+            Err(Failure::Refusal(refusal)) => refused = Some(refusal),
             Err(Failure::Policy(why)) => self.error(invocation.policy, Some(invocation.binding), &why, "Invalid"),
         }
-        Ok(())
+        let labels = [error.unwrap_or("no_error"), &invocation.policy.name, &invocation.binding.name];
+        write.measures.count(&MUTATIONS_TOTAL, &labels);
+        write.measures.time(&MUTATION_DURATION, &labels, started.elapsed());
+        refused.map_or(Ok(()), Err)
     }
 
     /// Notes an error of a policy, unless it ignores errors.

@@ -10,8 +10,11 @@
 mod audit;
 mod validator;
 
+use crate::admission::families::{VALIDATION_DURATION, VALIDATIONS_TOTAL};
 use crate::admission::matching::from_policies;
-use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, Versions, namespace_of, parameters};
+use crate::admission::policies::{
+    Action, Binding, Hook, Policies, Policy, Versions, error_type, namespace_of, parameters,
+};
 use crate::admission::{Attributes, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
@@ -121,13 +124,19 @@ impl<'a> Dispatch<'a> {
                 )?);
             }
             for result in results {
+                for ignored in &result.ignored {
+                    self.count(policy, binding, "allow", ignored);
+                }
                 for (index, denial) in result.denials {
                     self.denied(policy, binding, index, &denial, notes);
                 }
                 for (key, published) in result.annotations {
                     match published {
                         Published::Value(value) => annotations.add(key, &value),
-                        Published::Error(why) => self.deny(policy, Some(binding), &why, ""),
+                        Published::Error(error) => {
+                            self.deny(policy, Some(binding), &error.message, "");
+                            self.count(policy, binding, "deny", &error);
+                        }
                     }
                 }
             }
@@ -163,7 +172,15 @@ impl<'a> Dispatch<'a> {
                     policy.name, binding.name
                 )),
             }
+            self.count(policy, binding, &action.name().to_ascii_lowercase(), denial);
         }
+    }
+
+    /// Counts a validation that did not hold, and what followed.
+    fn count(&self, policy: &Policy<Validator>, binding: &Binding, action: &str, denial: &Denial) {
+        let labels = [action, error_type(&denial.message), &policy.name, &binding.name];
+        self.write.measures.count(&VALIDATIONS_TOTAL, &labels);
+        self.write.measures.time(&VALIDATION_DURATION, &labels, denial.elapsed);
     }
 
     fn deny(&mut self, policy: &Policy<Validator>, binding: Option<&Binding>, why: &str, reason: &'static str) {

@@ -9,6 +9,7 @@ use crate::registry::expressions::Names;
 use crate::registry::{ids, items, text};
 use crate::store::ResourceId;
 use kubernetes_cel::{Bindings, Type, Value as CelValue};
+use std::time::Duration;
 use tree::Value;
 
 /// `MaxEvaluatedMessageExpressionSizeBytes`.
@@ -38,6 +39,8 @@ struct Validation {
 pub(super) struct Validated<'p> {
     /// The validations that failed, by their places.
     pub(super) denials: Vec<(usize, Denial)>,
+    /// The errors that are ignored.
+    pub(super) ignored: Vec<Denial>,
     /// The audit annotations, by key.
     pub(super) annotations: Vec<(&'p str, Published)>,
 }
@@ -48,13 +51,32 @@ pub(super) struct Denial {
     pub(super) message: String,
     /// The reason in the policy, or "" where it could not be evaluated.
     pub(super) reason: &'static str,
+    /// The time that its evaluation took.
+    pub(super) elapsed: Duration,
 }
 
 /// An audit annotation.
 #[derive(Debug)]
 pub(super) enum Published {
     Value(String),
-    Error(String),
+    Error(Denial),
+}
+
+impl Denial {
+    /// The error of an evaluation that took that long.
+    fn error(message: String, elapsed: Duration) -> Denial {
+        Denial { message, reason: "", elapsed }
+    }
+}
+
+impl Validated<'_> {
+    /// Adds what does not hold at that place: an error, which is ignored unless the policy `fails` with it.
+    fn error(&mut self, index: usize, error: Denial, fails: bool) {
+        match fails {
+            true => self.denials.push((index, error)),
+            false => self.ignored.push(error),
+        }
+    }
 }
 
 impl Compile for Validator {
@@ -106,9 +128,11 @@ impl Validator {
         fails: bool,
     ) -> ApiResult<Validated<'_>> {
         let scope = &self.scope;
-        let error = |message: String| fails.then_some((0, Denial { message, reason: "" }));
-        let all_failed =
-            |message: String| Validated { denials: error(message).into_iter().collect(), ..Validated::default() };
+        let all_failed = |message: String| {
+            let mut validated = Validated::default();
+            validated.error(0, Denial::error(message, Duration::ZERO), fails);
+            validated
+        };
         let params = params.map(|params| (&params.object, params.ty));
         if !self.conditions.is_empty() {
             let bindings = subject.for_conditions(scope, params);
@@ -135,19 +159,22 @@ impl Validator {
             Err(Stop::Ended(error)) => return Err(error),
             messages => messages.map_err(|stop| stop.to_string()),
         };
-        let mut denials = Vec::new();
-        for (index, (validation, value)) in self.validations.iter().zip(values.into_iter().flatten()).enumerate() {
-            let failed = |message: String| fails.then_some(Denial { message, reason: "" });
-            let denial = match (value, &messages) {
-                (Err(message), _) => failed(message),
-                (Ok(_), Err(why)) => failed(format!("failed messageExpression: {why}")),
-                (Ok(CelValue::Bool(true)), Ok(_)) => None,
-                (Ok(_), Ok(messages)) => {
-                    let message = messages.get(index).and_then(Option::as_ref);
-                    Some(Denial { message: validation.message(message), reason: validation.reason })
+        let mut validated = Validated::default();
+        let values = self.validations.iter().zip(values.into_iter().flatten());
+        for (index, (validation, (value, elapsed))) in values.enumerate() {
+            match (value, &messages) {
+                (Err(message), _) => validated.error(index, Denial::error(message, elapsed), fails),
+                (Ok(_), Err(why)) => {
+                    let message = format!("failed messageExpression: {why}");
+                    validated.error(index, Denial::error(message, elapsed), fails);
                 }
-            };
-            denials.extend(denial.map(|denial| (index, denial)));
+                (Ok(CelValue::Bool(true)), Ok(_)) => {}
+                (Ok(_), Ok(messages)) => {
+                    let message = messages.get(index).and_then(Option::as_ref).map(|(message, _)| message);
+                    let (message, reason) = (validation.message(message), validation.reason);
+                    validated.denials.push((index, Denial { message, reason, elapsed }));
+                }
+            }
         }
         let mut budget = BUDGET;
         let annotations = self.annotations.iter().map(|(_, expression)| Some(expression));
@@ -156,23 +183,25 @@ impl Validator {
             Err(Stop::Ended(error)) => return Err(error),
             Err(stop) => return Ok(all_failed(stop.to_string())),
         };
-        let mut annotations = Vec::new();
-        for ((key, expression), value) in self.annotations.iter().zip(values.into_iter().flatten()) {
+        for ((key, expression), (value, elapsed)) in self.annotations.iter().zip(values.into_iter().flatten()) {
             let published = match value {
                 Ok(CelValue::Null) => None,
                 Ok(CelValue::String(text)) => {
                     Some(text.trim()).filter(|text| !text.is_empty()).map(|text| Published::Value(text.to_owned()))
                 }
-                Ok(other) => Some(Published::Error(format!(
-                    "valueExpression '{}' resulted in unsupported return type: {}. Return type must be either string or null.",
-                    expression.text,
-                    other.type_name()
-                ))),
-                Err(message) => fails.then_some(Published::Error(message)),
+                Ok(other) => {
+                    let message = format!(
+                        "valueExpression '{}' resulted in unsupported return type: {}. Return type must be either string or null.",
+                        expression.text,
+                        other.type_name()
+                    );
+                    Some(Published::Error(Denial::error(message, elapsed)))
+                }
+                Err(message) => fails.then(|| Published::Error(Denial::error(message, elapsed))),
             };
-            annotations.extend(published.map(|published| (key.as_str(), published)));
+            validated.annotations.extend(published.map(|published| (key.as_str(), published)));
         }
-        Ok(Validated { denials, annotations })
+        Ok(validated)
     }
 }
 

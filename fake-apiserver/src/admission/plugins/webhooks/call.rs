@@ -4,26 +4,34 @@
 //! and `pkg/admission/plugin/webhook/errors/statuserror.go` (v0.37.1).
 
 use super::hook::Hook;
+use super::hooks::Hooks;
 use super::review::{Review, Verdict};
 use crate::admission::Attributes;
+use crate::admission::families::{CALL_DURATION, CALLS_TOTAL, FAIL_OPEN, REJECTIONS};
 use crate::admission::matching::Matched;
 use crate::auth::Notes;
 use crate::error::ApiError;
 use crate::ids::uuid;
 use crate::object::name;
-use crate::webhook::Services;
-use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 use tree::Value;
 
 /// The reason that a write does not go on.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The webhook could not be asked, or did not answer as it should; the policy of the webhook decides.
-    Call(String),
-    /// The write is refused, whatever the policy.
+    /// The webhook could not be asked, or did not answer as it should; the policy of the webhook decides. With the status in metrics.
+    Call(String, u16),
+    /// The webhook refuses the write.
+    Denial(ApiError),
+    /// The write is refused for another reason, whatever the policy.
     Refusal(ApiError),
 }
+
+/// The status in metrics of a call without another one.
+pub(super) const UNAVAILABLE: u16 = 503;
+/// The greatest status in metrics.
+const GREATEST: u16 = 600;
 
 /// A webhook that is about a write, and the objects in the form in which it gets them, as JSON.
 pub(super) struct Call<'c> {
@@ -36,12 +44,7 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Asks the webhook. Its warnings and annotations are noted.
-    pub(super) async fn ask(
-        &self,
-        services: &Arc<dyn Services>,
-        is_mutating: bool,
-        notes: &mut Notes,
-    ) -> Result<Verdict, Failure> {
+    pub(super) async fn ask(&self, hooks: &Hooks, is_mutating: bool, notes: &mut Notes) -> Result<Verdict, Failure> {
         let Call { hook, write, .. } = self;
         if write.options.dry_run() && !hook.has_no_side_effects {
             let why = format!("admission webhook {:?} does not support dry run", hook.name);
@@ -49,7 +52,7 @@ impl Call<'_> {
         }
         let unknown =
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
-        let version = hook.version.ok_or_else(|| Failure::Call(unknown.into()))?;
+        let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
         let review = Review {
             version,
             uid: uuid(fastrand::u128(..)),
@@ -58,25 +61,50 @@ impl Call<'_> {
             object: self.object,
             old: self.old,
         };
-        let client = hook.client(services).map_err(|why| Failure::Call(format!("could not get REST client: {why}")))?;
-        let failed = |why: String| Failure::Call(format!("failed to call webhook: {why}"));
+        let client =
+            hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
+        let failed = |why: &str, code| Failure::Call(format!("failed to call webhook: {why}"), code);
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
         let answer = tokio::select! {
             answer = client.post(review.question().into(), limit) => answer,
-            () = write.shutdown.cancelled() => Err("context canceled".into()),
+            () = write.shutdown.cancelled() => Err("context canceled".to_owned().into()),
         };
-        let decoded = review.decoded(&answer.map_err(failed)?).map_err(failed)?;
+        let answer = answer.map_err(|refusal| failed(&refusal.message, refusal.code.unwrap_or(UNAVAILABLE)))?;
+        let decoded = review.decoded(&answer).map_err(|why| failed(&why, UNAVAILABLE))?;
         let verdict = review.verdict(decoded, is_mutating);
-        let verdict = verdict.map_err(|why| Failure::Call(format!("received invalid webhook response: {why}")))?;
+        let invalid = |why| Failure::Call(format!("received invalid webhook response: {why}"), UNAVAILABLE);
+        let verdict = verdict.map_err(invalid)?;
         for (key, value) in &verdict.annotations {
             annotate(notes, &format!("{}/{key}", hook.name), value.clone());
         }
         notes.warnings.extend(verdict.warnings.iter().cloned());
         match verdict.allowed {
             true => Ok(verdict),
-            false => Err(Failure::Refusal(denied(&hook.name, &verdict.status))),
+            false => Err(Failure::Denial(denied(&hook.name, &verdict.status))),
         }
+    }
+
+    /// Counts the call, which took that long; `phase` is the type of the webhook in metrics.
+    pub(super) fn count(&self, phase: &str, elapsed: Duration, failure: Option<&Failure>) {
+        let Call { hook, write, .. } = self;
+        let (measures, operation) = (write.measures, write.operation.name());
+        let (error, code) = match failure {
+            None => ("", 200),
+            Some(Failure::Call(_, code)) => ("calling_webhook_error", *code),
+            Some(Failure::Denial(denial)) => ("no_error", denial.code()),
+            Some(Failure::Refusal(_)) => ("apiserver_internal_error", 0),
+        };
+        let is_passed_over = matches!(failure, Some(Failure::Call(..))) && !hook.fails;
+        let rejected = if failure.is_some() && !is_passed_over { "true" } else { "false" };
+        let code = code.min(GREATEST).to_string();
+        if is_passed_over {
+            measures.count(&FAIL_OPEN, &[&hook.name, phase]);
+        } else if failure.is_some() {
+            measures.count(&REJECTIONS, &[error, &hook.name, operation, &code, phase]);
+        }
+        measures.count(&CALLS_TOTAL, &[&code, &hook.name, operation, rejected, phase]);
+        measures.time(&CALL_DURATION, &[&hook.name, operation, rejected, phase], elapsed);
     }
 }
 
@@ -94,7 +122,7 @@ pub(super) fn annotate(notes: &mut Notes, key: &str, value: String) {
 }
 
 /// `ToStatusErr`.
-fn denied(hook: &str, status: &Value) -> ApiError {
+pub(super) fn denied(hook: &str, status: &Value) -> ApiError {
     ApiError::in_words_of(status, |message, reason| {
         let denied = format!("admission webhook {hook:?} denied the request");
         match (message, reason) {

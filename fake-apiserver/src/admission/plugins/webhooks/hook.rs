@@ -5,7 +5,7 @@
 use crate::admission::cel::{Conditions, Scope};
 use crate::admission::matching::Constraints;
 use crate::custom::review::ReviewVersion;
-use crate::webhook::{Client, Services};
+use crate::webhook::{Client, Credentials, Network};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tree::Value;
@@ -34,7 +34,7 @@ pub(super) struct Hook {
     /// The version of reviews that it is sent; `None`, if it names no known one.
     pub(super) version: Option<ReviewVersion>,
     client_config: Value,
-    client: OnceLock<Result<Client, String>>,
+    client: OnceLock<Client>,
 }
 
 impl Hook {
@@ -71,9 +71,12 @@ impl Hook {
     /// Its client, which is made when it is first needed.
     ///
     /// # Errors
-    /// If the configuration does not describe one.
-    pub(super) fn client(&self, services: &Arc<dyn Services>) -> Result<&Client, String> {
-        let client = self.client.get_or_init(|| Client::strict(&self.client_config, services));
-        client.as_ref().map_err(Clone::clone)
+    /// If the configuration does not describe one, or a file with credentials for it cannot be read, which may change.
+    pub(super) fn client(&self, network: &Arc<Network>, credentials: &Credentials) -> Result<&Client, String> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = Client::strict(&self.client_config, network, credentials)?;
+        Ok(self.client.get_or_init(|| client))
     }
 }

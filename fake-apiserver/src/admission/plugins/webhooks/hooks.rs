@@ -1,26 +1,48 @@
 //! The webhooks of one kind of configurations, and those that are about a write.
 
 use super::configurations::Configurations;
+use super::credentials::credentials;
 use super::hook::Hook;
 use crate::admission::cel::{Matched as Met, Subject};
 use crate::admission::matching::Matched;
 use crate::admission::plugin::Attributes;
+use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult};
 use crate::index::Live;
 use crate::store::{ResourceId, Store};
-use crate::webhook::Services;
+use crate::webhook::{Client, Credentials, Network};
 use std::sync::Arc;
 use tree::Value;
 
 /// The webhooks of one kind of configurations.
 pub(super) struct Hooks {
     configurations: Live<Configurations>,
-    pub(super) services: Arc<dyn Services>,
+    network: Arc<Network>,
+    credentials: Credentials,
 }
 
 impl Hooks {
-    pub(super) fn new(services: Arc<dyn Services>, store: &Store, configurations: ResourceId) -> Hooks {
-        Hooks { configurations: Live::new(store.clone(), &[configurations]), services }
+    /// The webhooks of the configurations in that store.
+    ///
+    /// # Errors
+    /// If the configuration of the plugin is wrong.
+    pub(super) fn configured(
+        plugin: &str,
+        config: &Config,
+        store: &Store,
+        configurations: ResourceId,
+    ) -> Result<Hooks, PluginError> {
+        let credentials = credentials(config, plugin)?;
+        let configurations = Live::new(store.clone(), &[configurations]);
+        Ok(Hooks { configurations, network: config.network(store), credentials })
+    }
+
+    /// The client of a webhook.
+    ///
+    /// # Errors
+    /// The reason that there is none.
+    pub(super) fn client<'h>(&self, hook: &'h Hook) -> Result<&'h Client, String> {
+        hook.client(&self.network, &self.credentials)
     }
 
     /// All webhooks, if the rules of one are about the write.

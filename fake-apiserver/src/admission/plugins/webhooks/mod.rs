@@ -9,6 +9,7 @@
 
 mod call;
 mod configurations;
+mod credentials;
 mod hook;
 mod hooks;
 pub(super) mod mutating;

@@ -6,9 +6,9 @@ use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
 use super::review::object_json;
-use crate::admission::Kind;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
+use crate::admission::{Config, Kind, PluginError};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::managed;
@@ -16,9 +16,9 @@ use crate::object::meta;
 use crate::registry::ids;
 use crate::schema;
 use crate::store::Store;
-use crate::webhook::Services;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tree::{Value, json};
 
 /// The name of the plugin.
@@ -62,8 +62,12 @@ fn restore_managers(object: &mut Value, before: Option<Value>, notes: &mut Notes
 
 impl MutatingWebhooks {
     /// The plugin, for the configurations in that store.
-    pub(in super::super) fn new(services: Arc<dyn Services>, store: &Store) -> MutatingWebhooks {
-        MutatingWebhooks(Hooks::new(services, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS))
+    ///
+    /// # Errors
+    /// If its own configuration is wrong.
+    pub(in super::super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+        let hooks = Hooks::configured(NAME, config, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS)?;
+        Ok(Box::new(MutatingWebhooks(hooks)))
     }
 
     async fn dispatch(
@@ -117,10 +121,12 @@ impl MutatingWebhooks {
         let shown = object_json(&shown, matched);
         let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
         let call = Call { hook, write, matched, object: &shown, old: &old };
-        let patched = match call.ask(&self.0.services, true, notes).await {
+        let asked = Instant::now();
+        let patched = match call.ask(&self.0, true, notes).await {
             Ok(verdict) => call.patched(&verdict),
             Err(failure) => Err(failure),
         };
+        call.count("admit", asked.elapsed(), patched.as_ref().err());
         let key = format!("webhook.admission.k8s.io/round_{}_index_{index}", u8::from(is_second));
         let (configuration, name) = (&hook.configuration, &hook.name);
         let mut changed = false;
@@ -162,9 +168,9 @@ impl MutatingWebhooks {
         }
         match outcome {
             Ok(()) => Ok(()),
-            Err(Failure::Refusal(refusal)) => Err(refusal),
-            Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
-            Err(Failure::Call(why)) => {
+            Err(Failure::Denial(refusal) | Failure::Refusal(refusal)) => Err(refusal),
+            Err(Failure::Call(why, _)) if hook.fails => Err(told(hook, &why)),
+            Err(Failure::Call(why, _)) => {
                 tracing::warn!(webhook = &**name, why, "A webhook cannot be called, and is passed over");
                 annotate(notes, &format!("failed-open.mutation.{key}"), name.clone());
                 write.deadline.check().map_err(|_| ApiError::deadline_exceeded())

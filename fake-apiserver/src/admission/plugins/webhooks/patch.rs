@@ -2,7 +2,7 @@
 //!
 //! Follows `callAttrMutatingHook` of `k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go` (v0.37.1).
 
-use super::call::{Call, Failure};
+use super::call::{Call, Failure, UNAVAILABLE, denied};
 use super::review::{Verdict, object_type};
 use crate::admission::Kind;
 use crate::error::{ApiError, FieldError, Qualified};
@@ -26,7 +26,8 @@ impl Call<'_> {
         if verdict.patch.is_empty() {
             return Ok(None);
         }
-        let undecodable = |why: String| Failure::Call(format!("received undecodable patch in webhook response: {why}"));
+        let undecodable =
+            |why: String| Failure::Call(format!("received undecodable patch in webhook response: {why}"), UNAVAILABLE);
         let patch = schema::parse_json(&verdict.patch).map_err(|why| undecodable(why.to_string()))?.object;
         let operations = json_patch::decode(&patch).map_err(undecodable)?;
         if operations.is_empty() {
@@ -39,7 +40,8 @@ impl Call<'_> {
             )));
         }
         if verdict.patch_type != "JSONPatch" {
-            return Err(Failure::Call(format!("unsupported patch type {:?}", verdict.patch_type)));
+            let code = denied(&self.hook.name, &verdict.status).code();
+            return Err(Failure::Call(format!("unsupported patch type {:?}", verdict.patch_type), code));
         }
         let shown = schema::parse_json(self.object.as_bytes()).map_err(|why| internal(why.to_string()))?.object;
         let patched = json_patch::apply_explained(shown, operations, self.write.deadline).map_err(internal)?;

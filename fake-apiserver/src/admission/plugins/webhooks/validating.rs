@@ -9,13 +9,14 @@ use super::hooks::{Hooks, is_about};
 use super::review::object_json;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
+use crate::admission::{Config, PluginError};
 use crate::auth::Notes;
 use crate::error::ApiResult;
 use crate::registry::ids;
 use crate::store::Store;
-use crate::webhook::Services;
 use futures::future::join_all;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tree::Value;
 
 /// The name of the plugin.
@@ -26,8 +27,12 @@ pub(in super::super) struct ValidatingWebhooks(Hooks);
 
 impl ValidatingWebhooks {
     /// The plugin, for the configurations in that store.
-    pub(in super::super) fn new(services: Arc<dyn Services>, store: &Store) -> ValidatingWebhooks {
-        ValidatingWebhooks(Hooks::new(services, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS))
+    ///
+    /// # Errors
+    /// If its own configuration is wrong.
+    pub(in super::super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+        let hooks = Hooks::configured(NAME, config, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS)?;
+        Ok(Box::new(ValidatingWebhooks(hooks)))
     }
 
     async fn dispatch(
@@ -54,11 +59,14 @@ impl ValidatingWebhooks {
         let calls = relevant.iter().enumerate().map(|(index, (hook, matched, object, old))| async move {
             let mut notes = Notes::default();
             let call = Call { hook, write, matched: *matched, object, old };
-            let verdict = match call.ask(&self.0.services, false, &mut notes).await {
+            let asked = Instant::now();
+            let verdict = call.ask(&self.0, false, &mut notes).await;
+            call.count("validating", asked.elapsed(), verdict.as_ref().err());
+            let verdict = match verdict {
                 Ok(_) => Ok(()),
-                Err(Failure::Refusal(refusal)) => Err(refusal),
-                Err(Failure::Call(why)) if hook.fails => Err(told(hook, &why)),
-                Err(Failure::Call(why)) => {
+                Err(Failure::Denial(refusal) | Failure::Refusal(refusal)) => Err(refusal),
+                Err(Failure::Call(why, _)) if hook.fails => Err(told(hook, &why)),
+                Err(Failure::Call(why, _)) => {
                     tracing::warn!(webhook = hook.name, why, "A webhook cannot be called, and is passed over");
                     let key = format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}");
                     annotate(&mut notes, &key, hook.name.clone());

@@ -1,0 +1,48 @@
+//! The network of webhooks: the services that they are behind, and the transports that clients share.
+//!
+//! Follows `transport/cache.go` of `k8s.io/client-go` (v0.37.1).
+
+use super::services::Services;
+use super::transport::{Key, Transport};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of transports from which on those without a client are dropped (`defaultCacheSize` of clients).
+const MANY: usize = 200;
+
+/// The services that webhooks are behind, and the transports to webhooks.
+pub(crate) struct Network {
+    pub(super) services: Box<dyn Services>,
+    transports: Mutex<BTreeMap<Key, Arc<Transport>>>,
+}
+
+impl Network {
+    /// A network with these services.
+    pub(crate) fn new(services: impl Services + 'static) -> Arc<Network> {
+        Arc::new(Network { services: Box::new(services), transports: Mutex::default() })
+    }
+
+    /// The transport for clients with the same authorities and the same certificate.
+    ///
+    /// # Errors
+    /// If TLS cannot be set up.
+    pub(super) fn transport(&self, key: Key) -> Result<Arc<Transport>, String> {
+        let mut transports = self.transports.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = transports.get(&key) {
+            return Ok(known.clone());
+        }
+        if transports.len() >= MANY {
+            transports.retain(|_, transport| Arc::strong_count(transport) > 1);
+        }
+        let transport = Arc::new(Transport::new(&key)?);
+        transports.insert(key, transport.clone());
+        Ok(transport)
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network").field("services", &self.services).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,349 @@
+//! Connections to webhooks: made when one is needed, kept when an answer is read.
+//!
+//! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
+//! so that a load balancer can spread them. Webhooks behind a service are connected to where it leads at that time.
+
+use super::answer::Answer;
+use super::call::Call;
+use super::client_certificate::ClientCertificate;
+use super::gzip;
+use super::services::Address;
+use super::trust::Trust;
+use super::url::Url;
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
+};
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, CertificateError, ClientConfig};
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::{env, fs, io};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+
+/// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
+const IDLE: usize = 25;
+/// The length of the longest answer, in bytes, both as sent and decompressed. Upstream has no limit.
+const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+/// The files in which systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
+const SYSTEM_ROOTS: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The reason that there is no response, in Go's words.
+pub(super) type Failed = String;
+
+type Body = Full<Bytes>;
+
+/// What has to be the same for webhooks to share connections (`tlsCacheKey`).
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    /// The certificates that vouch for the webhooks, as PEM; if empty, those of the system do.
+    pub(super) bundle: Vec<u8>,
+    /// The certificate that the webhooks are shown if they ask.
+    pub(super) certificate: Option<ClientCertificate>,
+    /// The name that certificates must have; `None`, if it is the host's.
+    pub(super) server_name: Option<String>,
+    /// Whether HTTP/2 may be spoken.
+    pub(super) is_local: bool,
+}
+
+/// A way to webhooks.
+pub(super) struct Transport {
+    /// Without the certificate of this server, which may be in files.
+    tls: Arc<ClientConfig>,
+    certificate: Option<ClientCertificate>,
+    server_name: Option<String>,
+    pools: Mutex<BTreeMap<Origin, Pool>>,
+}
+
+/// Whether TLS is spoken, and where.
+type Origin = (bool, Address);
+
+/// The connections to one address.
+#[derive(Default)]
+struct Pool {
+    idle: Vec<http1::SendRequest<Body>>,
+    /// The connection that calls share, with the number of its streams so far.
+    shared: Option<(http2::SendRequest<Body>, u32)>,
+}
+
+enum Connection {
+    Own(http1::SendRequest<Body>),
+    /// With the number of the stream.
+    Shared(http2::SendRequest<Body>, u32),
+}
+
+impl Pool {
+    fn take(&mut self) -> Option<Connection> {
+        self.forget_closed();
+        if let Some((sender, streams)) = &mut self.shared {
+            *streams += 1;
+            return Some(Connection::Shared(sender.clone(), *streams));
+        }
+        self.idle.pop().map(Connection::Own)
+    }
+
+    fn forget_closed(&mut self) {
+        self.shared.take_if(|(sender, _)| sender.is_closed());
+        self.idle.retain(|sender| !sender.is_closed());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shared.is_none() && self.idle.is_empty()
+    }
+}
+
+impl Transport {
+    /// A transport without connections yet.
+    pub(super) fn new(key: &Key) -> Result<Transport, String> {
+        let trust = match key.bundle.trim_ascii() {
+            b"" => Trust::in_bundle(&system_roots()),
+            _ => Trust::in_bundle(&key.bundle),
+        };
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(trust))
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        if key.is_local {
+            config.alpn_protocols.insert(0, b"h2".to_vec());
+        }
+        Ok(Transport {
+            tls: Arc::new(config),
+            certificate: key.certificate.clone(),
+            server_name: key.server_name.clone(),
+            pools: Mutex::default(),
+        })
+    }
+
+    /// Sends a request to an address and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
+    pub(super) async fn send(&self, address: &Address, call: Call<'_>) -> Result<Answer, Failed> {
+        let origin = (call.url.is_secure, address.clone());
+        while let Some(connection) = self.pool(&origin, Pool::take) {
+            if let Some(answer) = self.exchange(&origin, connection, call).await? {
+                return Ok(answer);
+            }
+        }
+        let connection = self.connect(&origin, call.url).await?;
+        self.exchange(&origin, connection, call).await?.ok_or_else(|| "EOF".to_owned())
+    }
+
+    /// Does something with the connections to an address.
+    fn pool<T>(&self, origin: &Origin, act: impl FnOnce(&mut Pool) -> T) -> T {
+        let mut pools = self.pools.lock().expect("no code that runs under this lock panics");
+        let done = act(pools.entry(origin.clone()).or_default());
+        pools.retain(|_, pool| !pool.is_empty());
+        done
+    }
+
+    async fn connect(&self, origin: &Origin, url: &Url) -> Result<Connection, Failed> {
+        let (is_secure, address) = origin;
+        let stream = dial(address).await?;
+        stream.set_nodelay(true).ok();
+        let failed = |error: hyper::Error| error.to_string();
+        if !is_secure {
+            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
+            tokio::spawn(connection);
+            return Ok(Connection::Own(sender));
+        }
+        let name = self.server_name.as_ref().unwrap_or(&url.host).clone();
+        let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
+        let stream = self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))?;
+        let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let io = TokioIo::new(stream);
+        if !is_shared {
+            let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
+            // Its errors are reported where the answer is awaited.
+            tokio::spawn(connection);
+            return Ok(Connection::Own(sender));
+        }
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
+        tokio::spawn(connection);
+        self.pool(origin, |pool| pool.shared = Some((sender.clone(), 1)));
+        Ok(Connection::Shared(sender, 1))
+    }
+
+    fn tls(&self) -> Result<TlsConnector, Failed> {
+        let Some(certificate) = &self.certificate else { return Ok(self.tls.clone().into()) };
+        let mut config = (*self.tls).clone();
+        config.client_auth_cert_resolver = certificate.resolver()?;
+        Ok(Arc::new(config).into())
+    }
+
+    /// None, if nothing of the request was sent.
+    async fn exchange(
+        &self,
+        origin: &Origin,
+        connection: Connection,
+        call: Call<'_>,
+    ) -> Result<Option<Answer>, Failed> {
+        let (sent, stream) = match connection {
+            Connection::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
+                Ok(response) => {
+                    let answer = read(response).await;
+                    self.pool(origin, |pool| {
+                        if !sender.is_closed() && pool.idle.len() < IDLE {
+                            pool.idle.push(sender);
+                        }
+                    });
+                    return Ok(Some(answer));
+                }
+                Err(error) => (error, 0),
+            },
+            Connection::Shared(mut sender, stream) => {
+                let uri = format!("https://{}{}", call.url.authority, call.url.target());
+                match sender.try_send_request(request(call, &uri)?).await {
+                    Ok(response) => return Ok(Some(read(response).await)),
+                    Err(error) => (error, stream),
+                }
+            }
+        };
+        match sent.message() {
+            Some(_) => Ok(None),
+            None => Err(exchange_error(sent.error(), stream)),
+        }
+    }
+}
+
+fn request(call: Call<'_>, uri: &str) -> Result<Request<Body>, Failed> {
+    let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
+    let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
+    let own = own.into_iter().filter(|(_, value)| !value.is_empty());
+    let request = own.fold(request, |request, (name, value)| request.header(name, value));
+    let request = call.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+    request
+        .header(ACCEPT, "application/json, */*")
+        .header(ACCEPT_ENCODING, "gzip")
+        .header(USER_AGENT, "kube-apiserver-admission")
+        .header(HOST, &call.url.authority)
+        .body(call.document.cloned().map(Full::new).unwrap_or_default())
+        .map_err(|error| error.to_string())
+}
+
+async fn read(response: Response<Incoming>) -> Answer {
+    let (parts, body) = response.into_parts();
+    let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let body = match Limited::new(body, LONGEST_ANSWER).collect().await {
+        Ok(body) if header(CONTENT_ENCODING).eq_ignore_ascii_case("gzip") => {
+            gzip::decompressed(&body.to_bytes(), LONGEST_ANSWER)
+        }
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(error.to_string()),
+    };
+    Answer {
+        status: parts.status.as_u16(),
+        content_type: header(CONTENT_TYPE),
+        retry_after: header(RETRY_AFTER),
+        location: header(LOCATION),
+        body: body.map_err(|error| {
+            format!("unexpected error when reading response body. Please retry. Original error: {error}")
+        }),
+    }
+}
+
+/// The certificates that the system trusts, as PEM; empty if none are found.
+fn system_roots() -> Vec<u8> {
+    match env::var_os("SSL_CERT_FILE") {
+        Some(file) => fs::read(file).unwrap_or_default(),
+        None => SYSTEM_ROOTS.into_iter().find_map(|file| fs::read(file).ok()).unwrap_or_default(),
+    }
+}
+
+/// A connection to the first address of the host that accepts one.
+async fn dial(Address { host, port }: &Address) -> Result<TcpStream, Failed> {
+    let unknown = |_| format!("dial tcp: lookup {host}: no such host");
+    let mut first = None;
+    for address in lookup_host((&**host, *port)).await.map_err(unknown)? {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => first = first.or_else(|| Some(dial_error(address, &error))),
+        }
+    }
+    Err(first.unwrap_or_else(|| format!("dial tcp: lookup {host}: no such host")))
+}
+
+fn dial_error(address: SocketAddr, error: &io::Error) -> Failed {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),
+        _ => format!("dial tcp {address}: {error}"),
+    }
+}
+
+fn tls_error(error: &io::Error) -> Failed {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let why = match inner {
+        // Go's words, as `Trust` has them.
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(why))) => why,
+        Some(rustls::Error::AlertReceived(alert)) => return alert_error(*alert),
+        _ if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".into(),
+        _ => return error.to_string(),
+    };
+    format!("tls: failed to verify certificate: {why}")
+}
+
+/// The alerts about certificates, in Go's words (`alert.go` of `crypto/tls`, Go 1.26).
+fn alert_error(alert: AlertDescription) -> Failed {
+    let text = match alert {
+        AlertDescription::HandshakeFailure => "handshake failure",
+        AlertDescription::BadCertificate => "bad certificate",
+        AlertDescription::UnsupportedCertificate => "unsupported certificate",
+        AlertDescription::CertificateRevoked => "revoked certificate",
+        AlertDescription::CertificateExpired => "expired certificate",
+        AlertDescription::CertificateUnknown => "unknown certificate",
+        AlertDescription::UnknownCA => "unknown certificate authority",
+        AlertDescription::AccessDenied => "access denied",
+        AlertDescription::DecryptError => "error decrypting message",
+        AlertDescription::InternalError => "internal error",
+        AlertDescription::CertificateRequired => "certificate required",
+        other => return format!("remote error: tls: alert({})", u8::from(other)),
+    };
+    format!("remote error: tls: {text}")
+}
+
+/// The reasons for which the peer resets a stream, in hyper's words and in Go's.
+const RESETS: [(&str, &str); 4] = [
+    ("unexpected internal error encountered", "INTERNAL_ERROR"),
+    ("detected unspecific protocol error", "PROTOCOL_ERROR"),
+    ("refused stream before processing any application logic", "REFUSED_STREAM"),
+    ("stream no longer needed", "CANCEL"),
+];
+
+/// The error of an exchange, on the stream of that number if the connection has several.
+fn exchange_error(error: &hyper::Error, stream: u32) -> Failed {
+    if error.is_incomplete_message() || error.is_closed() {
+        return "EOF".into();
+    }
+    let Some(source) = error.source() else { return error.to_string() };
+    let own = source.downcast_ref::<io::Error>();
+    let alert = own.and_then(|own| own.get_ref()?.downcast_ref::<rustls::Error>());
+    match (own.map(io::Error::kind), alert) {
+        (Some(io::ErrorKind::UnexpectedEof), _) => "unexpected EOF".into(),
+        (_, Some(rustls::Error::AlertReceived(alert))) => alert_error(*alert),
+        _ => {
+            let text = source.to_string();
+            let reason = text.strip_prefix("stream error received: ");
+            let reset = RESETS.iter().find(|(own, _)| reason == Some(own));
+            reset.map_or(text, |(_, reset)| {
+                // The streams of clients have odd numbers.
+                let id = 2 * stream - 1;
+                format!("stream error: stream ID {id}; {reset}; received from peer")
+            })
+        }
+    }
+}
