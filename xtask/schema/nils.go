@@ -30,6 +30,7 @@ var nilDiffers = map[string][]string{
 	"discovery/v1.EndpointSlice":                              {"Endpoints", "Ports"},
 	"networking/v1.NetworkPolicyEgressRule":                   {"Ports", "To"},
 	"networking/v1.NetworkPolicyIngressRule":                  {"Ports", "From"},
+	"networking/v1.ServiceCIDRSpec":                           {"CIDRs"},
 	"networking/v1.NetworkPolicySpec":                         {"Ingress", "Egress", "PolicyTypes"},
 	"rbac/v1.ClusterRole":                                     {"Rules"},
 	"rbac/v1.PolicyRule":                                      {"APIGroups", "Resources", "ResourceNames", "NonResourceURLs"},
