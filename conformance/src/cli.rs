@@ -1,5 +1,6 @@
 //! The command line of `conformance`.
 
+use crate::admission;
 use crate::attack;
 use crate::clients;
 use crate::control_plane;
@@ -96,6 +97,8 @@ enum Command {
     Writes(writes::Options),
     /// Writes and watches with many clients while the server is disrupted in every way, and checks its guarantees
     Endurance(endurance::Options),
+    /// Writes with many clients while webhooks fail, policies and quotas change and namespaces go, and checks what was admitted
+    Admission(admission::Options),
     /// Sends the inputs of the fuzz targets to a server beside another client, and tells which of them makes it wait. For a machine that does
     /// nothing else
     Inputs(inputs::Options),
@@ -259,6 +262,11 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Endurance(options)) => {
             let outcome = endurance::run(*options).await?;
+            println!("{outcome}");
+            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Some(Command::Admission(options)) => {
+            let outcome = admission::run(*options).await?;
             println!("{outcome}");
             Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }

@@ -5,7 +5,8 @@
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`cases`] are single creates and updates of all kinds;
-//! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
+//! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server,
+//!   [`admission`] one of what admits writes in it;
 //! * [`inputs`] sends the inputs of the fuzz targets to a server beside another client;
 //! * [`crds`] compares two servers on definitions of custom resources and on examples;
 //! * [`manifests`] compares them on manifests that `kubectl` applies, [`pod_security`] on pods that a module has for that;
@@ -14,6 +15,7 @@
 //!   other kinds.
 
 mod administrator;
+pub mod admission;
 mod answers;
 pub mod attack;
 pub mod bless;
@@ -27,10 +29,12 @@ pub mod crds;
 mod credentials;
 mod deadline;
 pub mod endurance;
+mod findings;
 pub mod inputs;
 pub mod kinds;
 pub mod kubelets;
 mod less;
+mod line;
 pub mod manifests;
 pub mod openapi;
 mod pair;

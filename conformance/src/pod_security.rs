@@ -5,7 +5,7 @@
 //! fixtures/pod-security.toml ──sources──▶ LEVEL/VERSION/{pass,fail}/NAME.yaml ──▶ a pod and a deployment, as dry runs ──▶ answers, compared
 //! ```
 
-use crate::administrator::JSON;
+use crate::line::JSON;
 use crate::pair::{Dialogue, Pair, Request};
 use crate::sources::{Document, Selected, Selection};
 use crate::subject::{Process, Real};

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// A pattern of requests. Attributes that are not set match everything.
 ///
@@ -124,7 +126,7 @@ impl On {
         Fault { on: self, action: Action::Status { code, retry_after_seconds: None }, times: None }
     }
 
-    /// A fault that delays such requests.
+    /// A fault that delays such requests, until it is removed at the latest: with [`Duration::MAX`] it holds them until then.
     pub fn delay(self, delay: Duration) -> Fault {
         Fault { on: self, action: Action::Delay(delay), times: None }
     }
@@ -173,7 +175,11 @@ pub struct FaultId(u64);
 
 /// The faults of a server, which hold for all its replicas. Of several that match a request, the one that was added first counts.
 #[derive(Debug, Default)]
-pub struct Faults(Mutex<Rules>);
+pub struct Faults {
+    rules: Mutex<Rules>,
+    /// Notified of hits and removals.
+    changed: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Rules {
@@ -187,6 +193,14 @@ struct Rule {
     id: FaultId,
     fault: Fault,
     hits: u32,
+    /// Cancelled when the rule is removed.
+    removed: CancellationToken,
+}
+
+impl Drop for Rule {
+    fn drop(&mut self) {
+        self.removed.cancel();
+    }
 }
 
 /// The effect of a fault on a request.
@@ -216,36 +230,55 @@ impl Faults {
         let mut rules = self.rules();
         let id = FaultId(rules.next_id);
         rules.next_id += 1;
-        rules.rules.push(Rule { id, fault, hits: 0 });
+        rules.rules.push(Rule { id, fault, hits: 0, removed: CancellationToken::new() });
         id
     }
 
     /// The number of requests that a fault was applied to; 0 if it was removed.
     pub fn hits(&self, id: FaultId) -> u32 {
-        self.rules().rules.iter().find(|rule| rule.id == id).map_or(0, |rule| rule.hits)
+        self.find(id).unwrap_or_default()
     }
 
-    /// Removes a fault. Does nothing if it was removed before.
+    /// Waits until a fault was applied to that number of requests, or is removed.
+    pub async fn wait_for_hits(&self, id: FaultId, hits: u32) {
+        loop {
+            let changed = self.changed.notified();
+            if self.find(id).is_none_or(|found| found >= hits) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Removes a fault, and serves the requests that it delays. Does nothing if it was removed before.
     pub fn remove(&self, id: FaultId) {
         self.rules().rules.retain(|rule| rule.id != id);
+        self.changed.notify_waiters();
     }
 
-    /// Removes all faults.
+    /// Removes all faults, and serves the requests that they delay.
     pub fn clear(&self) {
         self.rules().rules.clear();
+        self.changed.notify_waiters();
     }
 
-    /// The action of the first fault that matches a request and is not used up. It counts as a hit.
-    pub(crate) fn next_match(&self, request: &FaultTarget<'_>) -> Option<Action> {
+    /// The action of the first fault that matches a request and is not used up, and the end of that fault. It counts as a hit.
+    pub(crate) fn next_match(&self, request: &FaultTarget<'_>) -> Option<(Action, CancellationToken)> {
         let mut rules = self.rules();
         let left = |rule: &Rule| rule.fault.times.is_none_or(|times| rule.hits < times);
         let rule = rules.rules.iter_mut().find(|rule| left(rule) && rule.fault.on.matches(request))?;
         rule.hits += 1;
-        Some(rule.fault.action.clone())
+        self.changed.notify_waiters();
+        Some((rule.fault.action.clone(), rule.removed.clone()))
+    }
+
+    /// The hits of a fault, unless it was removed.
+    fn find(&self, id: FaultId) -> Option<u32> {
+        self.rules().rules.iter().find(|rule| rule.id == id).map(|rule| rule.hits)
     }
 
     fn rules(&self) -> MutexGuard<'_, Rules> {
-        self.0.lock().expect("no holder of this lock can panic")
+        self.rules.lock().expect("no holder of this lock can panic")
     }
 }
 
@@ -258,9 +291,9 @@ mod tests {
         FaultTarget { verb, resource, subresource, user: "me", user_agent: "test/1", ..FaultTarget::default() }
     }
 
-    fn code(action: Option<Action>) -> u16 {
-        match action {
-            Some(Action::Status { code, .. }) => code,
+    fn code(hit: Option<(Action, CancellationToken)>) -> u16 {
+        match hit {
+            Some((Action::Status { code, .. }, _)) => code,
             _ => 0,
         }
     }
@@ -274,11 +307,11 @@ mod tests {
         assert_eq!(codes, [403, 500, 403, 500]);
         assert_eq!((faults.hits(first), faults.hits(second)), (2, 2));
         faults.remove(second);
-        assert_eq!(faults.next_match(&request("create", "pods")), None);
+        assert!(faults.next_match(&request("create", "pods")).is_none());
         let third = faults.add(On::any().status(429));
         assert_ne!(third, second);
         faults.clear();
-        assert_eq!(faults.next_match(&request("create", "pods")), None);
+        assert!(faults.next_match(&request("create", "pods")).is_none());
         assert_eq!((faults.hits(first), faults.hits(third)), (0, 0));
     }
 

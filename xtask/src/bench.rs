@@ -4,6 +4,7 @@
 //! of its turns. Absolute numbers depend on the machine, so quote ratios: to a bare hyper server, which shows what could
 //! be gained, and to a real API server, given by `--against`.
 
+mod admission;
 mod attacks;
 pub(crate) mod bare;
 mod beside;
@@ -14,13 +15,13 @@ mod kubelet;
 mod load;
 mod namespace;
 mod process;
-mod quota;
 mod ratios;
 mod recreate;
 mod report;
 mod rotation;
 mod server;
 mod watches;
+mod webhook;
 
 use anyhow::ensure;
 use client::{Call, Target};
@@ -194,7 +195,7 @@ impl Bench<'_> {
         for load in [&CREATES, &CREATES_AT_ONCE, &POD_CREATES, &UPDATES, &GETS] {
             self.load(load, &servers).await?;
         }
-        self.counted_creates().await?;
+        self.creates_past_admission().await?;
         self.gets_under_rbac(programs).await?;
         self.load(&LISTS, &servers).await?;
         self.pages(programs).await?;

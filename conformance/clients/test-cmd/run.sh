@@ -5,6 +5,7 @@
 # kube-controller-manager on it. In place of upstream's functions that build and start programs and write a report there are those below.
 set -euo pipefail
 folder=$1 programs=$2
+. "$(dirname "${BASH_SOURCE[0]}")/../ports.sh"
 etcd=${ETCD:-} apiserver=$KUBE_APISERVER lacks=${KUBE_APISERVER_LACKS:-}
 logs=$folder/logs
 unset KUBECONFIG ETCD
@@ -13,16 +14,8 @@ cd "$folder/kubernetes"
 mkdir -p "$logs"
 rm -rf "$logs"/*
 state=$(mktemp -d)
-# port: a port that nothing listens on.
-port() {
-    local port
-    while port=$((20000 + RANDOM % 10000)) && (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
-    echo "$port"
-}
 SECURE_API_PORT=$(port) SECURE_CTLRMGR_PORT=$(port) ETCD_PORT=$(port)
 export SECURE_API_PORT SECURE_CTLRMGR_PORT ETCD_PORT TMPDIR=$state SUPPORTED_RESOURCES='*'
-# Without this kubectl is told `--match-server-version`, which compares commits of Git; a server that is not built from Git knows none.
-export ALLOW_SKEW=1
 exec 3>&1 1>"$logs/all.log" 2>&1
 . hack/lib/init.sh
 . hack/lib/test.sh

@@ -2,7 +2,7 @@
 //! to run (uids, times, revisions) and empty values, which depend on the encoding, are left out. Maps have no order in Go,
 //! so findings are sorted.
 
-use crate::administrator::Reply;
+use crate::line::Reply;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 

@@ -2,8 +2,9 @@
 
 use super::file::File;
 use super::{Case, kept};
-use crate::administrator::{Administrator, JSON, MERGE_PATCH, Reply, Sent};
+use crate::administrator::Administrator;
 use crate::deadline::DEADLINE;
+use crate::line::{JSON, MERGE_PATCH, Reply, Sent};
 use crate::resources::{self, Resource};
 use anyhow::{Context as _, Result, ensure};
 use http::StatusCode;

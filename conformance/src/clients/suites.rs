@@ -73,6 +73,11 @@ pub(super) const SUITES: &[Suite] = &[
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}/helm"],
     },
     Suite {
+        name: "cert-manager",
+        install: &[&["bash", "install.sh", "{folder}"]],
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+    },
+    Suite {
         name: "upstream",
         install: &[&["bash", "install.sh", "{folder}"]],
         run: &["{folder}/checks", "{folder}", cache::VERSION],

@@ -1,10 +1,8 @@
 //! The verdict on a history: the guarantees that it breaks. A pure function.
 
 use super::history::{Change, History, Object, Scope, Seen, Shown, Watch, Write};
+use crate::findings::Findings;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Of each kind of finding only so many are told.
-const TOLD: usize = 5;
 
 /// The change at a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,33 +48,6 @@ impl Truth {
                 revisions
             }
         }
-    }
-}
-
-/// Findings of one guarantee.
-struct Findings {
-    promise: &'static str,
-    found: Vec<String>,
-    count: usize,
-}
-
-impl Findings {
-    fn of(promise: &'static str) -> Findings {
-        Findings { promise, found: Vec::new(), count: 0 }
-    }
-
-    fn add(&mut self, what: impl FnOnce() -> String) {
-        self.count += 1;
-        if self.count <= TOLD {
-            self.found.push(what());
-        }
-    }
-
-    fn told(self) -> Vec<String> {
-        let Findings { promise, found, count } = self;
-        let more = count.saturating_sub(TOLD);
-        let more = (more > 0).then(|| format!("{promise}: {more} times more"));
-        found.into_iter().map(|what| format!("{promise}: {what}")).chain(more).collect()
     }
 }
 

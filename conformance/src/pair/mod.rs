@@ -2,8 +2,9 @@
 
 mod order;
 
-use crate::administrator::{Access, Administrator, JSON, Reply, Sent};
+use crate::administrator::{Access, Administrator};
 use crate::answers::document;
+use crate::line::{JSON, Reply, Sent};
 use crate::subject::Target;
 use anyhow::Result;
 use conformance_judge::exchange::{self, Difference, Exchange};

@@ -3,8 +3,9 @@
 use super::answer::Answer;
 use super::case::{Action, Verb};
 use super::names::Names;
-use crate::administrator::{Administrator, JSON, MERGE_PATCH, Reply, Sent};
+use crate::administrator::Administrator;
 use crate::deadline::DEADLINE;
+use crate::line::{JSON, MERGE_PATCH, Reply, Sent};
 use crate::subject::Target;
 use anyhow::{Result, bail};
 use http::HeaderValue;

@@ -1,5 +1,6 @@
 //! The answers of an admission webhook, as a scenario scripts them for each of its paths, and the reviews that it was sent.
 
+use super::server::Reaction;
 use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -68,18 +69,6 @@ pub struct Reply {
     pub headers: BTreeMap<String, String>,
     /// JSON, or a text as it is sent.
     pub body: Value,
-}
-
-/// The reaction to a review.
-pub(super) enum Reaction {
-    /// It is answered.
-    Answer(http::Response<Full<Bytes>>),
-    /// Nothing.
-    Silence,
-    /// The connection is closed.
-    HangUp,
-    /// The stream is reset.
-    Reset,
 }
 
 /// The script of a webhook, and the reviews that it was sent.
@@ -191,7 +180,10 @@ impl Reply {
 }
 
 /// The answer to a review, in its version.
-fn answer(review: &Value, mut response: Value) -> Result<http::Response<Full<Bytes>>> {
+///
+/// # Errors
+/// If the response is no JSON.
+pub fn answer(review: &Value, mut response: Value) -> Result<http::Response<Full<Bytes>>> {
     if let Some(fields) = response.as_object_mut() {
         fields.entry("uid").or_insert_with(|| review["request"]["uid"].clone());
     }

@@ -3,8 +3,8 @@
 //! It converts between `v1`, where `spec.hostPort` is `a:1`, and all other versions, where `spec.host` is `a` and `spec.port` is
 //! `1`.
 
+use super::server::Asked;
 use anyhow::{Context as _, Result};
-use bytes::Bytes;
 use flate2::Compression;
 use flate2::bufread::GzEncoder;
 use http::request::Parts;
@@ -41,14 +41,6 @@ pub struct Sent {
     pub encoding: &'static str,
     /// The body.
     pub body: Vec<u8>,
-}
-
-/// A request to the webhook.
-pub struct Asked {
-    /// Its head.
-    pub parts: Parts,
-    /// Its body.
-    pub body: Bytes,
 }
 
 const JSON: &str = "application/json";

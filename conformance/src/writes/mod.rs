@@ -89,7 +89,8 @@ impl fmt::Display for Outcome {
 pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Result<Outcome> {
     let begun = Instant::now();
     let mut forms = Forms::load(&root.join("fixtures/writes.json"), options.only.as_deref())?;
-    let (real, fake) = (Real::start(true).await?, Embedded);
+    // Priority and fairness would write the status of flow schemas beside the generator.
+    let (real, fake) = (Real::start_with(true, &["--enable-priority-and-fairness=false"]).await?, Embedded);
     let pair = Pair::start([&real, &fake], "writes", omitted).await?;
     let player = Player::prepare(pair, &mut forms).await?;
     let mut generator = Generator::new(options.seed, &forms);

@@ -2,8 +2,8 @@
 
 use super::forms::{Forms, NAMESPACE};
 use super::story::{Managers, Operation, Step, Story};
-use crate::administrator::JSON;
 use crate::answers::without_objects;
+use crate::line::JSON;
 use crate::pair::{Dialogue, Pair, Request};
 use anyhow::{Result, ensure};
 use conformance_judge::exchange::Difference;

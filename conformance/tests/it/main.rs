@@ -1,5 +1,6 @@
 //! The player: its verbs, its command line; and the suite on the embedded server and, if it was built, a real one.
 
+mod admission;
 mod attacks;
 mod cases;
 mod cli;

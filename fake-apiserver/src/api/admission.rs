@@ -138,7 +138,7 @@ fn attributes<'a>(
         old,
         options,
         reinvocation,
-        clock: request.clock,
+        clock: &**request.clock,
         measures: request.measures,
         ends: request.ends,
         deadline: &request.deadline,

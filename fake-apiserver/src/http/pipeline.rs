@@ -133,7 +133,7 @@ impl<'r> Exchange<'r> {
         }
         offload.computation.limit(limit.duration);
         // Pinned, for it is large to move.
-        let answer = pin!(self.answer(incoming, trace, offload, Some(limit)));
+        let answer = pin!(self.answer(incoming, trace, offload, Some(&limit)));
         match timeout(limit.duration, answer).await {
             Ok(answer) if !offload.computation.is_late() => answer,
             _ => Ok(exceeded()),
@@ -145,7 +145,7 @@ impl<'r> Exchange<'r> {
         incoming: &mut RequestBody,
         trace: &mut Trace,
         offload: &Offload,
-        limit: Option<TimeLimit>,
+        limit: Option<&TimeLimit>,
     ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
@@ -185,7 +185,8 @@ impl<'r> Exchange<'r> {
             return Err(ApiError::method_not_routed());
         }
         trace.counted = Some(self.replica.metrics.series(self.labels(target, path), Some(target)));
-        let (output, body) = match handler.is_some_and(Handler::connects) {
+        let connects = handler.is_some_and(Handler::connects);
+        let (output, body) = match connects {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
             false => {
                 let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
@@ -198,7 +199,7 @@ impl<'r> Exchange<'r> {
             objects: self.objects(),
             commits: self.ticket.commits(&self.replica.cluster.store),
             view: &self.replica.view,
-            clock: &*self.replica.clock,
+            clock: &self.replica.clock,
             now: self.now,
             user,
             verb: self.verb,
@@ -209,7 +210,7 @@ impl<'r> Exchange<'r> {
             name: path.name,
             subresource,
             query: &self.query,
-            forward: self.forward(path),
+            forward: connects.then(|| Box::new(self.forward(path))),
             user_agent: header(self.parts, USER_AGENT),
             body,
             ends: limit.map(|limit| Instant::now() + limit.duration),
@@ -244,7 +245,7 @@ impl<'r> Exchange<'r> {
     }
 
     /// Continues as a task of its own, if the request may, and has a time limit.
-    async fn leave(&self, offload: &Offload, limit: Option<TimeLimit>) {
+    async fn leave(&self, offload: &Offload, limit: Option<&TimeLimit>) {
         if let Some(limit) = limit {
             let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
             offload.leave(|| Late { after: limit.duration, answer: answer() }).await;
@@ -347,11 +348,12 @@ impl<'r> Exchange<'r> {
         }
         match self.replica.cluster.faults.next_match(&target) {
             None => Ok(()),
-            Some(Action::Status { code, retry_after_seconds }) => {
+            Some((Action::Status { code, retry_after_seconds }, _)) => {
                 Err(ApiError::injected(code, retry_after_seconds.unwrap_or_default()))
             }
-            Some(Action::Delay(duration)) => {
-                tokio::time::sleep(duration).await;
+            Some((Action::Delay(duration), removed)) => {
+                // Either way it is over.
+                let _ = Box::pin(tokio::time::timeout(duration, removed.cancelled())).await;
                 Ok(())
             }
         }

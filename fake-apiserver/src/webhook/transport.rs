@@ -1,6 +1,6 @@
 //! Connections to webhooks: made when one is needed, kept when an answer is read.
 //!
-//! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
+//! With a webhook on this machine calls share an HTTP/2 connection, and another one while that has many under way; with others each call under way has an HTTP/1.1 connection to itself,
 //! so that a load balancer can spread them. Webhooks behind a service are connected to where it leads at that time.
 
 use super::answer::Answer;
@@ -32,6 +32,9 @@ use tokio_rustls::TlsConnector;
 
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
 const IDLE: usize = 25;
+/// The calls under way on a shared connection when another one is made, as Go's client does where the server allows no more streams. Servers
+/// allow at least so many.
+const CALLS: usize = 100;
 /// The length of the longest answer, in bytes, both as sent and decompressed. Upstream has no limit.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The files in which systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
@@ -80,33 +83,63 @@ type Origin = (bool, Address);
 #[derive(Default)]
 struct Pool {
     idle: Vec<http1::SendRequest<Body>>,
-    /// The connection that calls share, with the number of its streams so far.
-    shared: Option<(http2::SendRequest<Body>, u32)>,
+    /// The connections that calls share.
+    shared: Vec<Shared>,
+}
+
+/// A connection that calls share.
+struct Shared {
+    sender: http2::SendRequest<Body>,
+    /// The number of its streams so far.
+    streams: u32,
+    /// Each call under way holds it, too.
+    calls: Arc<()>,
 }
 
 enum Connection {
     Own(http1::SendRequest<Body>),
-    /// With the number of the stream.
-    Shared(http2::SendRequest<Body>, u32),
+    /// With the number of the stream, and what the call holds.
+    Shared(http2::SendRequest<Body>, u32, Arc<()>),
+}
+
+impl Shared {
+    fn has_room(&self) -> bool {
+        // One is held by the pool.
+        Arc::strong_count(&self.calls) <= CALLS
+    }
+
+    fn connection(&mut self) -> Connection {
+        self.streams += 1;
+        Connection::Shared(self.sender.clone(), self.streams, self.calls.clone())
+    }
 }
 
 impl Pool {
     fn take(&mut self) -> Option<Connection> {
         self.forget_closed();
-        if let Some((sender, streams)) = &mut self.shared {
-            *streams += 1;
-            return Some(Connection::Shared(sender.clone(), *streams));
+        if let Some(shared) = self.shared.iter_mut().find(|shared| shared.has_room()) {
+            return Some(shared.connection());
         }
         self.idle.pop().map(Connection::Own)
     }
 
+    /// Shares a new connection, unless there is room on others.
+    fn share(&mut self, sender: http2::SendRequest<Body>) -> Connection {
+        let mut shared = Shared { sender, streams: 0, calls: Arc::default() };
+        let connection = shared.connection();
+        if self.shared.len() < IDLE && !self.shared.iter().any(Shared::has_room) {
+            self.shared.push(shared);
+        }
+        connection
+    }
+
     fn forget_closed(&mut self) {
-        self.shared.take_if(|(sender, _)| sender.is_closed());
+        self.shared.retain(|shared| !shared.sender.is_closed());
         self.idle.retain(|sender| !sender.is_closed());
     }
 
     fn is_empty(&self) -> bool {
-        self.shared.is_none() && self.idle.is_empty()
+        self.shared.is_empty() && self.idle.is_empty()
     }
 }
 
@@ -183,8 +216,7 @@ impl Transport {
         }
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
         let end = tokio::spawn(connection);
-        self.pool(origin, |pool| pool.shared = Some((sender.clone(), 1)));
-        Ok((Connection::Shared(sender, 1), end))
+        Ok((self.pool(origin, |pool| pool.share(sender)), end))
     }
 
     fn tls(&self) -> Result<TlsConnector, Failed> {
@@ -214,7 +246,7 @@ impl Transport {
                 }
                 Err(error) => (error, 0),
             },
-            Connection::Shared(mut sender, stream) => {
+            Connection::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
                 match sender.try_send_request(request(call, &uri)?).await {
                     Ok(response) => return Ok(Some(read(response).await)),

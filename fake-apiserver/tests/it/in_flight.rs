@@ -61,15 +61,10 @@ async fn reads_beyond_the_limit_are_refused_but_watches_last() {
     for watch in watches {
         watch.await;
     }
-    let slow = server.faults().add(On::get("configmaps").delay(Duration::from_secs(3600)));
+    let slow = server.faults().add(On::get("configmaps").delay(Duration::MAX));
     let mut held = user(&server).await;
     let held = tokio::spawn(async move { held.get(&format!("{CONFIG_MAPS}/a")).await.code });
-    soon(async {
-        while server.faults().hits(slow) == 0 {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    soon(server.faults().wait_for_hits(slow, 1)).await;
     expect_too_many(&client.get(CONFIG_MAPS).await);
     client.post(CONFIG_MAPS, &named("a")).await.expect(201);
     // A client that disconnects frees its permit.

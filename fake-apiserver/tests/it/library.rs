@@ -165,6 +165,15 @@ async fn faults_strike_as_they_say() {
     client.get(CONFIG_MAPS).await.expect(200);
     assert_eq!(server.faults().hits(delay), 1);
     server.faults().remove(delay);
+    // Held until the fault is removed.
+    let hold = server.faults().add(On::any().delay(Duration::MAX));
+    let release = async {
+        server.faults().wait_for_hits(hold, 1).await;
+        server.faults().remove(hold);
+        server.faults().wait_for_hits(hold, 2).await;
+    };
+    let (answer, ()) = tokio::join!(client.get(CONFIG_MAPS), release);
+    answer.expect(200);
     let status = server.faults().add(On::update("namespaces/status").status(500));
     let mut namespace = client.get("/api/v1/namespaces/default").await.expect(200);
     namespace = client.put("/api/v1/namespaces/default", &namespace).await.expect(200);

@@ -1,10 +1,10 @@
 //! Gets of an object of 1 kB while other clients, as another user, attack the server in one way at a time: each on a server of its own.
 
 mod catalogue;
-mod webhook;
 
 use super::client::{Call, Connection, Target};
 use super::report::{Unit, milliseconds, quantile};
+use super::webhook::Webhook;
 use super::{Bench, OWN, Programs, TOKEN, USER};
 use anyhow::{Context as _, anyhow};
 use http::Method;
@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use webhook::Webhook;
 
 /// The longest duration of a measurement.
 const TURN: Duration = Duration::from_secs(4);
@@ -47,7 +46,7 @@ enum Way {
 impl Bench<'_> {
     /// Measures gets beside each attack.
     pub(super) async fn attacks(&mut self, programs: &Programs) -> anyhow::Result<()> {
-        let webhook = Webhook::start()?;
+        let webhook = Webhook::start(&[])?;
         for attack in catalogue::all(&webhook) {
             let name = format!("get of 1 kB beside {}, 99 %", attack.name);
             if !self.wants(&name) {

@@ -22,8 +22,14 @@ pub(super) const CREATES_AT_ONCE: Load =
     Load { name: "creates in eight namespaces", connections: 8, call: Server::create_in_one_of_many };
 pub(super) const POD_CREATES: Load =
     Load { name: "creates of pods", connections: 8, call: |server, _| server.create_pod() };
+pub(super) const DEPLOYMENT_CREATES: Load =
+    Load { name: "creates of deployments", connections: 8, call: |server, _| server.create_deployment() };
 pub(super) const COUNTED_CREATES: Load =
-    Load { name: "creates that a quota counts", connections: 8, call: |server, _| server.create_counted() };
+    Load { name: "creates that a quota counts", connections: 8, call: |server, _| server.create_in_one_of_many(0) };
+pub(super) const HOOKED_CREATES: Load =
+    Load { name: "creates past a webhook", connections: 8, call: |server, _| server.create_in_one_of_many(1) };
+pub(super) const POLICED_CREATES: Load =
+    Load { name: "creates past five policies", connections: 8, call: |server, _| server.create_in_one_of_many(2) };
 pub(super) const WIDE_CREATES: Load =
     Load { name: "creates of config maps with 30 entries", connections: 8, call: |server, _| server.create_wide() };
 pub(super) const CUSTOM_CREATES: Load =

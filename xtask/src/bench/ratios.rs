@@ -1,6 +1,8 @@
 //! Measurements of one load as a part of another on the same server, and of the memory that the field managers take.
 
-use super::load::{APPLIES, GETS, LISTS, Load, PROTOBUF_GETS, PROTOBUF_LISTS, Session};
+use super::load::{
+    APPLIES, DEPLOYMENT_CREATES, GETS, LISTS, Load, POD_CREATES, PROTOBUF_GETS, PROTOBUF_LISTS, Session,
+};
 use super::report::Unit;
 use super::server::Server;
 use super::{BARE, Bench, OWN, Process, Programs};
@@ -8,10 +10,11 @@ use super::{BARE, Bench, OWN, Process, Programs};
 /// Number of rounds.
 const ROUNDS: usize = 5;
 /// The figures, each with its load and the one that it is a part of.
-const RATIOS: [(&str, &Load, &Load); 3] = [
+const RATIOS: [(&str, &Load, &Load); 4] = [
     ("gets in protobuf, of those in JSON", &PROTOBUF_GETS, &GETS),
     ("lists of 4,000 in protobuf, of those in JSON", &PROTOBUF_LISTS, &LISTS),
     ("applies that change nothing, of gets", &APPLIES, &GETS),
+    ("creates of deployments, of those of pods", &DEPLOYMENT_CREATES, &POD_CREATES),
 ];
 /// Number of config maps whose memory is measured.
 const MANY: u64 = 100_000;

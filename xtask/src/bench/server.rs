@@ -134,7 +134,7 @@ impl Server {
     pub(super) async fn depopulate(&self) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         for name in self.namespaces() {
-            for content in [config_maps(&name), pods(&name)] {
+            for content in [config_maps(&name), pods(&name), deployments(&name)] {
                 connection.exchange(Call::new(Method::DELETE, content, "")).await?;
             }
             let path = format!("{NAMESPACES}/{name}");
@@ -167,7 +167,8 @@ impl Server {
         [self.namespace.clone(), self.list_namespace.clone()].into_iter().chain(at_once).collect()
     }
 
-    fn one_of_many(&self, connection: u64) -> String {
+    /// The namespace of that connection.
+    pub(super) fn one_of_many(&self, connection: u64) -> String {
         format!("{}-{connection}", self.namespace)
     }
 
@@ -181,21 +182,12 @@ impl Server {
         self.create_in(&self.one_of_many(connection))
     }
 
-    /// Creates an object that the quota of [`limit`](Self::limit) counts.
-    pub(super) fn create_counted(&self) -> Call {
-        self.create_in(&self.one_of_many(0))
-    }
-
-    /// Gives a namespace a quota.
-    pub(super) async fn limit(&self) -> anyhow::Result<()> {
-        let mut connection = self.target.connect().await?;
-        let quotas = format!("{NAMESPACES}/{}/resourcequotas", self.one_of_many(0));
-        let quota = json!({"metadata": {"name": "bench"}}).to_string();
-        let quota = connection.fetch(Call::new(Method::POST, &quotas, quota)).await?;
-        let mut quota: Value = serde_json::from_slice(&quota)?;
-        quota["status"] = json!({"hard": {"configmaps": "1G"}, "used": {"configmaps": "0"}});
-        connection.exchange(Call::new(Method::PUT, quotas + "/bench/status", quota.to_string())).await?;
-        Ok(())
+    /// Tries to create an object with that entry, and stores nothing.
+    pub(super) fn create_dry(&self, namespace: &str, entry: &str) -> Call {
+        let name = format!("created-{}", self.next_number());
+        let labels = json!({"app.kubernetes.io/name": "bench"});
+        let body = json!({"metadata": {"name": name, "labels": labels}, "data": {"text": "x", entry: "x"}}).to_string();
+        Call::new(Method::POST, format!("{}?dryRun=All", config_maps(namespace)), body)
     }
 
     fn create_in(&self, namespace: &str) -> Call {
@@ -207,7 +199,21 @@ impl Server {
     /// Creates a pod.
     pub(super) fn create_pod(&self) -> Call {
         let name = format!("created-{}", self.next_number());
-        Call::new(Method::POST, pods(&self.namespace), pod(&name))
+        Call::new(Method::POST, pods(&self.namespace), pod(&name).to_string())
+    }
+
+    /// Creates a deployment of such pods.
+    pub(super) fn create_deployment(&self) -> Call {
+        let name = format!("created-{}", self.next_number());
+        let pod = pod(&name);
+        let selector = json!({"matchLabels": pod["metadata"]["labels"]});
+        let template = json!({"metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]});
+        let spec = json!({"replicas": 2, "selector": selector, "template": template});
+        Call::new(
+            Method::POST,
+            deployments(&self.namespace),
+            json!({"metadata": {"name": name}, "spec": spec}).to_string(),
+        )
     }
 
     /// Creates a config map with as many entries as a custom object has fields.
@@ -318,6 +324,10 @@ fn config_maps(namespace: &str) -> String {
     format!("{NAMESPACES}/{namespace}/configmaps")
 }
 
+fn deployments(namespace: &str) -> String {
+    format!("/apis/apps/v1/namespaces/{namespace}/deployments")
+}
+
 fn pods(namespace: &str) -> String {
     format!("{NAMESPACES}/{namespace}/pods")
 }
@@ -334,7 +344,7 @@ fn config_map(name: &str, number: u64) -> Bytes {
 }
 
 /// An ordinary pod, which most rules about pods apply to.
-fn pod(name: &str) -> String {
+fn pod(name: &str) -> Value {
     let probe = |path| json!({"httpGet": {"path": path, "port": 8080}, "periodSeconds": 10});
     let resources = json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}});
     let secret = json!({"secretKeyRef": {"name": "credentials", "key": "password"}});
@@ -353,5 +363,5 @@ fn pod(name: &str) -> String {
         "nodeSelector": {"kubernetes.io/os": "linux"}, "terminationGracePeriodSeconds": 30,
     });
     let metadata = json!({"name": name, "labels": {"app.kubernetes.io/name": "bench"}});
-    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}).to_string()
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 }

@@ -1,13 +1,14 @@
-//! A hostile API server for the programs that are clients. It gives every request the same answer until it is reformed; then
-//! it passes connections on to a good server, to see whether the client recovers.
+//! Hostile answers, and a hostile API server for the programs that are clients. It gives every request the same answer until it is
+//! reformed; then it passes connections on to a good server, to see whether the client recovers.
 
 use crate::attack::data::Over;
 use crate::attack::ground::Ground;
 use anyhow::Result;
 use futures::future::BoxFuture;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -24,6 +25,55 @@ pub(super) struct Answer {
     pub(super) tail: String,
     /// Whether the connection stays open afterwards.
     pub(super) stays: bool,
+    /// The pause before each repetition.
+    pub(super) pause: Duration,
+}
+
+impl Answer {
+    /// No answer, on a connection that stays open.
+    pub(super) fn none() -> Answer {
+        Answer {
+            head: String::new(),
+            piece: String::new(),
+            times: 0,
+            tail: String::new(),
+            stays: true,
+            pause: Duration::ZERO,
+        }
+    }
+
+    /// Bytes that are no HTTP.
+    pub(super) fn garbage() -> Answer {
+        Answer { piece: "\u{0}\u{1}nonsense".into(), times: 1000, stays: false, ..Answer::none() }
+    }
+
+    /// The same answer with other headers, which do not end.
+    pub(super) fn with_head(self, headers: &str) -> Answer {
+        Answer { head: format!("HTTP/1.1 200 OK\r\n{headers}"), ..self }
+    }
+}
+
+/// An answer of 200.
+pub(super) fn answer(headers: &str, piece: &str, times: usize, tail: &str) -> Answer {
+    Answer {
+        head: format!("HTTP/1.1 200 OK\r\n{headers}\r\n"),
+        piece: piece.to_owned(),
+        times,
+        tail: tail.to_owned(),
+        stays: headers.contains("Content-Length: 2\r\n"),
+        ..Answer::none()
+    }
+}
+
+/// An answer with that status, without a body.
+pub(super) fn status(line: &str, headers: &str) -> Answer {
+    Answer { head: format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\n\r\n"), ..Answer::none() }
+}
+
+/// A document.
+pub(super) fn json_answer(body: &str) -> Answer {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+    Answer { head, piece: body.to_owned(), times: 1, ..Answer::none() }
 }
 
 /// A running hostile server.
@@ -80,16 +130,21 @@ impl Hostile {
 }
 
 /// Gives the answer to every request on one connection.
-async fn say(mut stream: TcpStream, answer: Answer, count: watch::Sender<usize>) {
+pub(super) async fn say(mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: Answer, count: watch::Sender<usize>) {
     while head(&mut stream).await {
         count.send_modify(|count| *count += 1);
-        let Answer { head, piece, times, tail, stays } = &answer;
+        let Answer { head, piece, times, tail, stays, pause } = &answer;
         let saying = async {
             stream.write_all(head.as_bytes()).await?;
             for _ in 0..*times {
+                if !pause.is_zero() {
+                    stream.flush().await?;
+                    tokio::time::sleep(*pause).await;
+                }
                 stream.write_all(piece.as_bytes()).await?;
             }
-            stream.write_all(tail.as_bytes()).await
+            stream.write_all(tail.as_bytes()).await?;
+            stream.flush().await
         };
         if saying.await.is_err() || !stays {
             return;
@@ -98,7 +153,7 @@ async fn say(mut stream: TcpStream, answer: Answer, count: watch::Sender<usize>)
 }
 
 /// Reads the head of a request; false at the end.
-async fn head(stream: &mut TcpStream) -> bool {
+async fn head(stream: &mut (impl AsyncRead + Unpin)) -> bool {
     let mut seen = Vec::new();
     while !seen.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {

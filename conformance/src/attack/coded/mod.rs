@@ -1,9 +1,12 @@
-//! Attacks that are functions: races, forged tokens, hostile servers, definitions of costly objects.
+//! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions and policies that cost much.
 
+mod admission;
 mod custom;
+mod hooks;
 mod hostile;
 mod identity;
 mod memory;
+mod policies;
 mod program;
 mod programs;
 mod state;
@@ -13,6 +16,7 @@ use super::catalogue::Coded;
 /// The attacks of `class` that are functions.
 pub fn of(class: &str) -> &'static [Coded] {
     match class {
+        "admission" => admission::ATTACKS,
         "bodies" => custom::ATTACKS,
         "identity" => identity::ATTACKS,
         "memory" => memory::ATTACKS,

@@ -1,7 +1,7 @@
 //! Hostile answers to the programs that are clients, `controller-manager` and `kubelet-volumes`. Each has to survive them
 //! within bounds, and to do its work once the server is a good one.
 
-use super::hostile::{Answer, Hostile};
+use super::hostile::{Answer, Hostile, answer, json_answer, status};
 use super::program::Program;
 use crate::attack::catalogue::{Coded, Run};
 use crate::attack::events::Events;
@@ -32,16 +32,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     attack("closes-after-the-head", "Heads of answers, and no more.", |ground| {
         Box::pin(both(ground, answer("Content-Length: 100\r\n", "", 0, "")))
     }),
-    attack("garbage", "Answers that are no HTTP.", |ground| {
-        let garbage = Answer {
-            head: String::new(),
-            piece: "\u{0}\u{1}nonsense".into(),
-            times: 1000,
-            tail: String::new(),
-            stays: false,
-        };
-        Box::pin(both(ground, garbage))
-    }),
+    attack("garbage", "Answers that are no HTTP.", |ground| Box::pin(both(ground, Answer::garbage()))),
     attack("pages-for-browsers", "200, with HTML.", |ground| {
         Box::pin(both(ground, answer("Content-Type: text/html\r\nConnection: close\r\n", "<html></html>", 1, "")))
     }),
@@ -104,34 +95,6 @@ pub(super) const ATTACKS: &[Coded] = &[
         Box::pin(both(ground, json_answer(list)))
     }),
 ];
-
-fn answer(headers: &str, piece: &str, times: usize, tail: &str) -> Answer {
-    let stays = headers.contains("Content-Length: 2\r\n");
-    Answer {
-        head: format!("HTTP/1.1 200 OK\r\n{headers}\r\n"),
-        piece: piece.to_owned(),
-        times,
-        tail: tail.to_owned(),
-        stays,
-    }
-}
-
-fn status(line: &str, headers: &str) -> Answer {
-    let head = format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\n\r\n");
-    Answer { head, piece: String::new(), times: 0, tail: String::new(), stays: true }
-}
-
-fn json_answer(body: &str) -> Answer {
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
-    Answer { head, piece: body.to_owned(), times: 1, tail: String::new(), stays: true }
-}
-
-impl Answer {
-    fn with_head(mut self, headers: &str) -> Answer {
-        self.head = format!("HTTP/1.1 200 OK\r\n{headers}");
-        self
-    }
-}
 
 /// Gives both programs `answer`, and waits until both do their work.
 async fn both(ground: &Ground, answer: Answer) -> Result<String> {

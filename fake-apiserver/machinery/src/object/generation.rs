@@ -13,6 +13,19 @@ pub fn spec_differs(new: &Value, old: &Value, ty: Option<TypeRef<'_>>) -> bool {
         .any(|key| !equal_as(ty.and_then(|ty| of_field(ty, key)), new.get(key), old.get(key)))
 }
 
+/// Whether there are empty lists in anything but the metadata and the status.
+pub fn has_empty_lists(object: &Value) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.is_empty() || items.iter().any(within),
+            Value::Object(fields) => fields.iter().any(|(_, value)| within(value)),
+            _ => false,
+        }
+    }
+    let fields = object.as_object().into_iter().flatten();
+    fields.filter(|(key, _)| !matches!(key.as_str(), "metadata" | "status")).any(|(_, value)| within(value))
+}
+
 /// The type of the value with that key.
 pub fn of_field<'t>(ty: TypeRef<'t>, key: &str) -> Option<TypeRef<'t>> {
     let ty = ty.target();

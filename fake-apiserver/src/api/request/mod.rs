@@ -35,7 +35,7 @@ pub(crate) struct Body<'r> {
 }
 
 /// The parts of a request that matter only if it is forwarded to another server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Forward<'r> {
     /// Its path, without escapes.
     pub(crate) path: &'r str,
@@ -57,7 +57,7 @@ pub(crate) struct Request<'r> {
     /// The view of the replica.
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.
-    pub(crate) clock: &'r dyn Clock,
+    pub(crate) clock: &'r Arc<dyn Clock>,
     /// The time of that clock when the request arrived, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
@@ -75,7 +75,8 @@ pub(crate) struct Request<'r> {
     pub(crate) name: &'r str,
     pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
-    pub(crate) forward: Forward<'r>,
+    /// Set if its handler connects. Boxed, for it is rare.
+    pub(crate) forward: Option<Box<Forward<'r>>>,
     /// The `User-Agent` header, or "".
     pub(crate) user_agent: &'r str,
     pub(crate) body: Body<'r>,
@@ -93,7 +94,15 @@ pub(crate) struct Request<'r> {
     pub(crate) shutdown: &'r CancellationToken,
 }
 
-impl Request<'_> {
+impl<'r> Request<'r> {
+    /// The parts that matter if it is forwarded.
+    ///
+    /// # Panics
+    /// If its handler does not connect.
+    pub(super) fn forward(&self) -> &Forward<'r> {
+        self.forward.as_ref().expect("a request whose handler connects has them")
+    }
+
     pub(super) fn key(&self) -> Key {
         Key::new(self.resource.id, self.namespace, self.name)
     }

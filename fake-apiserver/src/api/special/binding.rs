@@ -40,6 +40,7 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
         deadline: request.deadline.clone(),
         warnings: Vec::new(),
         annotations: Vec::new(),
+        forward: None,
         ..*request
     };
     assign(&own, &options, &binding, &node).await

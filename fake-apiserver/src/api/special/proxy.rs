@@ -18,7 +18,7 @@ const SERVICE_NAME: &str = "kubernetes.io/service-name";
 pub(crate) async fn connect(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     refuse_dry_run(request)?;
     let mut options = connect_options(request);
-    let path = request.forward.path.split_once(&format!("/{}/proxy", request.name)).map_or("", |(_, path)| path);
+    let path = request.forward().path.split_once(&format!("/{}/proxy", request.name)).map_or("", |(_, path)| path);
     if !path.is_empty() {
         options["path"] = path.into();
     }
@@ -28,7 +28,7 @@ pub(crate) async fn connect(request: &mut Request<'_>, verb: &str) -> ApiResult<
         ids::SERVICES => service(request)?,
         _ => pod(request)?,
     };
-    let forward = request.forward;
+    let forward = request.forward();
     if forward.upgrades {
         return Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal())));
     }

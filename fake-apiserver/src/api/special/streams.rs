@@ -31,7 +31,7 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
         return Err(ApiError::bad_request(format!("pod {} does not have a host assigned", request.name)));
     }
     let host = kubelet(request, node)?;
-    if !request.forward.upgrades {
+    if !request.forward().upgrades {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
     Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal())))

@@ -14,7 +14,6 @@ mod webhooks;
 
 pub(crate) use webhooks::EXCLUDED;
 
-use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
 use super::rules::{Rules, Strategy};
@@ -129,10 +128,10 @@ const RESERVED: &str = "names ending with \".static.k8s.io\" are reserved for st
 const REGISTRATION: Rules = Rules { qualified_finalizers: false, owns_generation: true, ..Rules::ORDINARY };
 
 const WEBHOOK_CONFIGURATION: Rules = Rules {
+    counts_empty_lists: true,
     cells: &[("Webhooks", |configuration, _| items(configuration, "/webhooks").len().into())],
     strategy: Strategy {
         default: |configuration| fill(configuration, WEBHOOKS),
-        prepare: count_empty_list,
         warnings: |context, configuration, old| {
             let mut warnings = (NAMED.warnings)(context, configuration, old);
             warnings.extend(webhooks::warnings(configuration));
@@ -151,14 +150,6 @@ const BINDING: Rules = Rules {
     strategy: Strategy { default: |binding| fill(binding, BINDINGS), ..NAMED },
     ..REGISTRATION
 };
-
-/// An empty list of webhooks is a change to Go, which compares without regard to meaning, and is not stored.
-fn count_empty_list(_: &Context<'_>, configuration: &mut Value, old: Option<&Value>) {
-    let is_empty = configuration["webhooks"].as_array().is_some_and(Vec::is_empty);
-    if let Some(old) = old.filter(|old| is_empty && old.get("webhooks").is_none()) {
-        meta::set(configuration, "generation", meta::generation(old) + 1);
-    }
-}
 
 /// `SetDefaults_ValidatingWebhook`, and those of its parts.
 const WEBHOOKS: &[Default] = &[

@@ -21,7 +21,7 @@ use tree::Value;
 
 pub(in crate::registry) const RULES: Rules = Rules {
     owns_generation: true,
-    subresources: &[("status", Strategy { default, validate: status, ..Strategy::NONE })],
+    subresources: &[("status", Strategy { default, prepare: keep_template_generation, validate: status, ..Strategy::NONE })],
     cells: &[
         ("Desired", |set, _| number_or_zero(set, "/status/desiredNumberScheduled").into()),
         ("Current", |set, _| number_or_zero(set, "/status/currentNumberScheduled").into()),
@@ -145,6 +145,13 @@ fn default(set: &mut Value) {
     default_to(spec, "revisionHistoryLimit", 10);
     let generation = template_generation(set);
     set_template_generation(set, generation);
+}
+
+/// A write of the status leaves the spec, to which the annotation belongs.
+fn keep_template_generation(_: &Context<'_>, new: &mut Value, old: Option<&Value>) {
+    if let Some(old) = old {
+        set_template_generation(new, template_generation(old));
+    }
 }
 
 /// The number of changes of the template.

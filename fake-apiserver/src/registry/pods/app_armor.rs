@@ -4,7 +4,7 @@
 
 use crate::error::Path;
 use crate::object::meta;
-use crate::registry::types::{APP_ARMOR, app_armor_profile};
+use crate::registry::types::{APP_ARMOR, app_armor_of_annotation};
 use crate::registry::{child, items, text};
 use tree::Value;
 
@@ -55,7 +55,7 @@ fn annotated(pod: &Value) -> impl Iterator<Item = (&'static str, usize, Annotate
         if container.pointer("/securityContext/appArmorProfile").is_some() {
             return None;
         }
-        let value = Some(app_armor_profile(annotation)).filter(is_valid);
+        let value = Some(app_armor_of_annotation(annotation)).filter(is_valid);
         let differs = value.is_none() || value.as_ref() != of_pod;
         Some((list, index, Annotated { key, value, differs }))
     })

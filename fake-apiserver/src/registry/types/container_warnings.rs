@@ -66,14 +66,15 @@ fn annotations(at: Path<'_>, pod: &Value, container: &Value, warnings: &mut Vec<
     let Some(annotation) = meta::annotations(pod).get(&key) else { return };
     let in_template = !at.is_root();
     let profile = pod["spec"]["securityContext"].get("appArmorProfile");
-    if in_template && context.get("appArmorProfile").is_none() && profile != Some(&app_armor_profile(annotation)) {
+    if in_template && context.get("appArmorProfile").is_none() && profile != Some(&app_armor_of_annotation(annotation))
+    {
         let message = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
         warnings.push(format!("{}: {message}", at_annotations.key(&key)));
     }
 }
 
 /// `ApparmorFieldForAnnotation`.
-pub(in crate::registry) fn app_armor_profile(annotation: &str) -> Value {
+pub(in crate::registry) fn app_armor_of_annotation(annotation: &str) -> Value {
     match (annotation, annotation.strip_prefix("localhost/")) {
         ("unconfined", _) => json!({ "type": "Unconfined" }),
         ("runtime/default", _) => json!({ "type": "RuntimeDefault" }),

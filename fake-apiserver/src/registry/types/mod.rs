@@ -60,7 +60,7 @@ pub(crate) use amounts::{Amounts, of_containers};
 pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
-pub(super) use container_warnings::{APP_ARMOR, app_armor_profile};
+pub(super) use container_warnings::{APP_ARMOR, app_armor_of_annotation};
 pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use disabled_fields::{drop_disabled_fields, drop_disabled_template_fields};
 pub(super) use dns::ip;

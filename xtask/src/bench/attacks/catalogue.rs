@@ -1,8 +1,8 @@
 //! The attacks: of each kind of request that takes the server long, the worst that a client may send.
 
-use super::webhook::{HUNG, Webhook};
 use super::{Attack, Way};
 use crate::bench::client::Call;
+use crate::bench::webhook::{HUNG, Webhook};
 use bytes::Bytes;
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value, json};

@@ -1,0 +1,34 @@
+//! The findings of a judge.
+
+/// Of each kind of finding only so many are told.
+const TOLD: usize = 5;
+
+/// Findings of one guarantee.
+pub(crate) struct Findings {
+    promise: &'static str,
+    found: Vec<String>,
+    count: usize,
+}
+
+impl Findings {
+    /// None yet.
+    pub(crate) fn of(promise: &'static str) -> Findings {
+        Findings { promise, found: Vec::new(), count: 0 }
+    }
+
+    /// One more; only the first ones are told.
+    pub(crate) fn add(&mut self, what: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.count <= TOLD {
+            self.found.push(what());
+        }
+    }
+
+    /// The texts.
+    pub(crate) fn told(self) -> Vec<String> {
+        let Findings { promise, found, count } = self;
+        let more = count.saturating_sub(TOLD);
+        let more = (more > 0).then(|| format!("{promise}: {more} times more"));
+        found.into_iter().map(|what| format!("{promise}: {what}")).chain(more).collect()
+    }
+}
