@@ -138,3 +138,15 @@ fn a_limit_is_possible_from_its_request_to_the_answer_of_the_next() {
     history.lag = second(2);
     assert_eq!(possible(&history, "p", &later), [10, 5]);
 }
+
+#[test]
+fn an_optional_webhook_may_be_late_where_a_write_took_its_time() {
+    let mut history = good();
+    reviewed(&mut history, "b")[1].reaction = Reaction::Admitted(Some("9".to_owned()));
+    assert!(verdict(&history).join("\n").contains("lenient told something else"));
+    history.writes[1].answered = history.writes[1].sent + TIMEOUT;
+    assert_eq!(verdict(&history), [""; 0]);
+    // One that must not fail may not.
+    reviewed(&mut history, "b")[2].shown = Data::new();
+    assert!(verdict(&history).join("\n").contains("check did not admit it"));
+}

@@ -113,7 +113,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     })
     .slow(LARGE),
     attack("a-hundred-thousand-warnings", "An answer of 100,000 warnings.", |ground| {
-        let warnings: Vec<String> = (0..100_000).map(|number| format!("{number} {}", "x".repeat(300))).collect();
+        let warnings: Vec<String> = (0..100_000).map(|number| format!("{number} {}", "x".repeat(120))).collect();
         Box::pin(answered(ground, "warnings", json!({"allowed": true, "warnings": warnings}), FEW))
     })
     .slow(LARGE),
