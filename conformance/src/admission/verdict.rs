@@ -1,9 +1,8 @@
 //! The verdict on a soak of admission: a pure function of its history.
 
-use super::client::{LIMIT, SLACK};
 use super::history::{Act, Data, Event, History, Hook, Limit, Outcome, Reaction, Review, Used, Write, field};
 use super::observer::replayed;
-use super::world::TIMEOUT;
+use super::world::{LIMIT, SLACK, TIMEOUT};
 use crate::findings::Findings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 
 /// The time for a call of a webhook.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
+/// The time that a request may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(20);
+/// How much longer its answer may take.
+pub(super) const SLACK: Duration = Duration::from_secs(3);
 /// The label of namespaces that webhooks and policies are about; its value is the name of the run.
 pub(super) const LABEL: &str = "soak.example.com/run";
 /// The name of a quota.
