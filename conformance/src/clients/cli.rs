@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// Time for all checks of a suite.
-const DEADLINE: Duration = Duration::from_secs(1200);
+const DEADLINE: Duration = Duration::from_secs(3600);
 
 /// The arguments of `clients`.
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod plugin;
 mod plugins;
 mod policies;
 mod reinvocation;
+mod versions;
 
 pub(crate) use chain::Chain;
 pub(crate) use config::{Config, Tokens};
@@ -29,3 +30,4 @@ pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub(crate) use plugins::{chain, namespace_missing, namespace_terminating};
 pub(crate) use reinvocation::Reinvocation;
+pub(crate) use versions::Versions;

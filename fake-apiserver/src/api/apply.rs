@@ -145,10 +145,11 @@ impl Configuration {
         let before = stored.map(|stored| (stored, managers.clone()));
         self.check_kind(expected)?;
         let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
+        // What stays as it is is not converted to the version of the request and back, which might change it.
+        let is_stored = tree.is_none() && old.is_some();
         let mut new = match (tree, old) {
-            (Some(tree), _) => self.decoded(expected, tree, &request.deadline)?,
-            (None, Some(old)) => expected.convert_from_storage(old)?,
-            (None, None) => self.decoded(expected, live, &request.deadline)?,
+            (None, Some(old)) => old.clone(),
+            (tree, _) => self.decoded(expected, tree.unwrap_or(live), &request.deadline)?,
         };
         match before {
             Some((stored, before)) if managers == before => meta::set(&mut new, "managedFields", stored.clone()),
@@ -161,7 +162,9 @@ impl Configuration {
         }
         ensure_namespace(request, &mut new)?;
         check_identity(request, &mut new)?;
-        expected.convert_to_storage(&mut new);
+        if !is_stored {
+            expected.convert_to_storage(&mut new);
+        }
         Ok(new)
     }
 

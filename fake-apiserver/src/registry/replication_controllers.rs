@@ -69,6 +69,8 @@ fn warnings(_: &Context<'_>, new: &Value, old: Option<&Value>) -> Vec<String> {
 
 pub(super) const RULES: Rules = Rules {
     owns_generation: true,
+    // When it is read it gets the labels of its template, which a write of the status does not send.
+    lacks_defaults: |controller, _| meta::labels(controller).iter().next().is_none(),
     orphans_dependents: true,
     subresources: &[("scale", STRATEGY), ("status", Strategy { default, validate: status, ..Strategy::NONE })],
     fields: &[("status.replicas", |controller| {

@@ -44,8 +44,9 @@ pub struct Rules {
     pub(crate) undeletable: &'static [(&'static str, &'static str)],
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
-    /// Whether a new object is stored without values with which it is read, so that the first update always changes it.
-    pub lacks_defaults: fn(&Value) -> bool,
+    /// Whether an object is stored without values with which it is read, so that the next update always changes it; given the object
+    /// and the one that it replaces.
+    pub lacks_defaults: fn(&Value, Option<&Value>) -> bool,
     /// The generation counts lists that are sent empty, though they are stored as absent ones (`reflect.DeepEqual`).
     pub counts_empty_lists: bool,
     /// A create keeps the status that was sent.
@@ -226,7 +227,7 @@ impl Rules {
         delete_warning: None,
         undeletable: &[],
         closes: None,
-        lacks_defaults: |_| false,
+        lacks_defaults: |_, _| false,
         counts_empty_lists: false,
         keeps_status: false,
         status_keeps_metadata: false,

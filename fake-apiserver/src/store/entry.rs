@@ -24,7 +24,7 @@ pub struct Meta {
     pub fields: Vec<(Cow<'static, str>, Box<str>)>,
     /// The number of the schema under which the object is known to be complete, by its writer's count; 0 if it is not.
     pub complete_under: u64,
-    /// Whether the object is stored without values with which it is read, so that every update changes it.
+    /// Whether the object is stored without values with which it is read, so that an update that stores these changes it.
     pub lacks_defaults: bool,
 }
 
@@ -188,7 +188,7 @@ impl Entry {
 
     /// Whether storing `draft` would change nothing.
     pub fn is_same_as(&self, draft: &Draft) -> bool {
-        !self.meta.lacks_defaults
+        self.meta.lacks_defaults == draft.meta.lacks_defaults
             && self.before_revision() == &draft.json[..draft.slot]
             && self.after_revision() == &draft.json[draft.slot..]
     }

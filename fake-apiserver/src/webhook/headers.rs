@@ -6,8 +6,7 @@
 use crate::files;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::AUTHORIZATION;
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -17,8 +16,8 @@ use tree::Value;
 /// The time for which the content of a token's file is used: a minute, but for the last ten seconds.
 const FRESH: Duration = Duration::from_secs(50);
 
-/// A header.
-pub(super) type Header = (HeaderName, HeaderValue);
+/// The name of a header, and its value.
+pub(super) type Header = (String, HeaderValue);
 
 /// The headers of a user.
 #[derive(Default)]
@@ -87,12 +86,10 @@ impl Headers {
                 Some(format!("Bearer {}", file.current().as_deref().unwrap_or(token)))
             }
         };
-        let authorization = authorization.map(|value| (AUTHORIZATION.as_str().to_owned(), value));
-        let header = |(name, value): (String, String)| {
-            let invalid = |part| format!("net/http: invalid header field {part}{name:?}");
-            let own = HeaderName::try_from(&name).map_err(|_| invalid("name "))?;
-            let value = HeaderValue::try_from(value).map_err(|_| invalid("value for "))?;
-            Ok((own, value))
+        let authorization = authorization.map(|value| ("Authorization".to_owned(), value));
+        let header = |(name, value): (String, String)| match HeaderValue::try_from(value) {
+            Ok(value) => Ok((name, value)),
+            Err(_) => Err(format!("net/http: invalid header field value for {name:?}")),
         };
         authorization.into_iter().chain(self.impersonation.iter().cloned()).map(header).collect()
     }
@@ -172,19 +169,19 @@ mod tests {
     fn headers_of_users() {
         for (user, expected) in [
             (json!({}), ""),
-            (json!({"token": "a"}), "authorization: Bearer a\n"),
-            (json!({"username": "a", "password": "b"}), "authorization: Basic YTpi\n"),
+            (json!({"token": "a"}), "Authorization: Bearer a\n"),
+            (json!({"username": "a", "password": "b"}), "Authorization: Basic YTpi\n"),
             (json!({"password": "b"}), ""),
             (json!({"username": "a", "token": "b"}), "username/password or bearer token may be set, but not both"),
             (json!({"tokenFile": "/none/a"}), "open /none/a: no such file or directory"),
-            (json!({"token": "a", "tokenFile": "/none/a"}), "authorization: Bearer a\n"),
+            (json!({"token": "a", "tokenFile": "/none/a"}), "Authorization: Bearer a\n"),
             (json!({"auth-provider": {"name": "a"}}), "auth provider not supported"),
-            (json!({"token": "a\n"}), "net/http: invalid header field value for \"authorization\""),
+            (json!({"token": "a\n"}), "net/http: invalid header field value for \"Authorization\""),
             (json!({"as-groups": ["a"]}), ""),
             (
                 json!({"as": "a", "as-uid": "b", "as-groups": ["c", "d"], "as-user-extra": {"x/Y%": ["e", "f"]}}),
-                "impersonate-user: a\nimpersonate-uid: b\nimpersonate-group: c\nimpersonate-group: d\n\
-                 impersonate-extra-x%2fy%25: e\nimpersonate-extra-x%2fy%25: f\n",
+                "Impersonate-User: a\nImpersonate-Uid: b\nImpersonate-Group: c\nImpersonate-Group: d\n\
+                 Impersonate-Extra-x%2FY%25: e\nImpersonate-Extra-x%2FY%25: f\n",
             ),
         ] {
             assert_eq!(of(&user), expected, "{user}");
@@ -199,18 +196,18 @@ mod tests {
         std::fs::write(&path, " \n").unwrap();
         // What is there at first is taken as it is, and not sent, as it is none.
         let blank = Headers::of(&json!({"tokenFile": &*name})).unwrap();
-        assert_eq!(shown(&blank), "net/http: invalid header field value for \"authorization\"");
+        assert_eq!(shown(&blank), "net/http: invalid header field value for \"Authorization\"");
         std::fs::write(&path, "").unwrap();
         assert_eq!(of(&json!({"tokenFile": &*name})), format!("read empty token from file {name:?}"));
         std::fs::write(&path, "one\n").unwrap();
         let headers = Headers::of(&json!({"token": "zero", "tokenFile": &*name})).unwrap();
-        assert_eq!(shown(&headers), "authorization: Bearer one\n");
+        assert_eq!(shown(&headers), "Authorization: Bearer one\n");
         std::fs::write(&path, "two").unwrap();
-        assert_eq!(shown(&headers), "authorization: Bearer one\n");
+        assert_eq!(shown(&headers), "Authorization: Bearer one\n");
         tokio::time::advance(FRESH).await;
-        assert_eq!(shown(&headers), "authorization: Bearer two\n");
+        assert_eq!(shown(&headers), "Authorization: Bearer two\n");
         std::fs::remove_file(&path).unwrap();
         tokio::time::advance(FRESH).await;
-        assert_eq!(shown(&headers), "authorization: Bearer two\n");
+        assert_eq!(shown(&headers), "Authorization: Bearer two\n");
     }
 }

@@ -43,6 +43,6 @@ impl Network {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Network").field("services", &self.services).finish_non_exhaustive()
+        f.debug_tuple("Network").field(&self.services).finish()
     }
 }

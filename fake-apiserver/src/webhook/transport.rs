@@ -27,6 +27,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::{env, fs, io};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
@@ -50,7 +51,7 @@ pub(super) type Failed = String;
 
 type Body = Full<Bytes>;
 
-/// What has to be the same for webhooks to share connections (`tlsCacheKey`).
+/// The settings that webhooks have in common that share connections (`tlsCacheKey`).
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     /// The certificates that vouch for the webhooks, as PEM; if empty, those of the system do.
@@ -71,6 +72,9 @@ pub(super) struct Transport {
     server_name: Option<String>,
     pools: Mutex<BTreeMap<Origin, Pool>>,
 }
+
+/// The end of a connection. Errors while an answer is awaited are reported there.
+type End = JoinHandle<hyper::Result<()>>;
 
 /// Whether TLS is spoken, and where.
 type Origin = (bool, Address);
@@ -173,8 +177,14 @@ impl Transport {
                 return Ok(answer);
             }
         }
-        let connection = self.connect(&origin, call.url).await?;
-        self.exchange(&origin, connection, call).await?.ok_or_else(|| "EOF".to_owned())
+        let (connection, end) = self.connect(&origin, call.url).await?;
+        match self.exchange(&origin, connection, call).await? {
+            Some(answer) => Ok(answer),
+            // The webhook has ended the connection before the request was sent, and may have said why.
+            None => {
+                Err(end.await.ok().and_then(Result::err).map_or_else(|| "EOF".into(), |why| exchange_error(&why, 1)))
+            }
+        }
     }
 
     /// Does something with the connections to an address.
@@ -185,15 +195,15 @@ impl Transport {
         done
     }
 
-    async fn connect(&self, origin: &Origin, url: &Url) -> Result<Connection, Failed> {
+    /// A new connection, and its end.
+    async fn connect(&self, origin: &Origin, url: &Url) -> Result<(Connection, End), Failed> {
         let (is_secure, address) = origin;
         let stream = dial(address).await?;
         stream.set_nodelay(true).ok();
         let failed = |error: hyper::Error| error.to_string();
         if !is_secure {
             let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-            tokio::spawn(connection);
-            return Ok(Connection::Own(sender));
+            return Ok((Connection::Own(sender), tokio::spawn(connection)));
         }
         let name = self.server_name.as_ref().unwrap_or(&url.host).clone();
         let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
@@ -202,13 +212,11 @@ impl Transport {
         let io = TokioIo::new(stream);
         if !is_shared {
             let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
-            // Its errors are reported where the answer is awaited.
-            tokio::spawn(connection);
-            return Ok(Connection::Own(sender));
+            return Ok((Connection::Own(sender), tokio::spawn(connection)));
         }
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
-        tokio::spawn(connection);
-        Ok(self.pool(origin, |pool| pool.share(sender)))
+        let end = tokio::spawn(connection);
+        Ok((self.pool(origin, |pool| pool.share(sender)), end))
     }
 
     fn tls(&self) -> Result<TlsConnector, Failed> {

@@ -164,10 +164,12 @@ async fn a_webhook_sees_the_certificate_and_the_token_for_its_address() {
     }
     let encoded = |name: &str| STANDARD.encode(fs::read(folder.join(name)).expect("a file"));
     fs::write(folder.join("token"), "of-file\n").expect("a file");
+    let in_files =
+        json!({"client-certificate": "files.crt", "client-key": "files.key", "tokenFile": "token", "as": "someone"});
+    let port = hook.address.port();
     let users = json!([
-        {"name": hook.address.to_string(), "user": {
-            "client-certificate": "files.crt", "client-key": "files.key", "tokenFile": "token", "as": "someone",
-        }},
+        {"name": hook.address.to_string(), "user": in_files},
+        {"name": format!("localhost:{port}"), "user": in_files},
         {"name": "*", "user": {
             "client-certificate-data": encoded("data.crt"), "client-key-data": encoded("data.key"),
             "username": "a", "password": "b",
@@ -181,12 +183,12 @@ async fn a_webhook_sees_the_certificate_and_the_token_for_its_address() {
     client.delete(&format!("{VALIDATING}/one")).await.expect(200);
     // The same files may have another content when the next connection is made.
     hook.write(folder, "files");
-    client.post(VALIDATING, &hook.configuration("one", &format!("https://{}/again", hook.address))).await.expect(201);
+    client.post(VALIDATING, &hook.configuration("one", &format!("https://localhost:{port}/"))).await.expect(201);
     let expected = format!("{} Bearer of-file someone", fingerprint_of(folder, "files.crt"));
     assert_eq!(seen(&mut client, "b").await, expected);
     client.delete(&format!("{VALIDATING}/one")).await.expect(200);
 
-    let other = format!("https://localhost:{}/", hook.address.port());
+    let other = format!("https://LOCALHOST:{port}/");
     client.post(VALIDATING, &hook.configuration("other", &other)).await.expect(201);
     let expected = format!("{} Basic YTpi none", fingerprint_of(folder, "data.crt"));
     assert_eq!(seen(&mut client, "c").await, expected);

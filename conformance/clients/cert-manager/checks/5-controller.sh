@@ -93,7 +93,8 @@ check:issued-for-an-ingress() {
     ready certificate/site
     is "$(field certificate/site .spec.dnsNames) $(field certificate/site '.metadata.ownerReferences[0].kind')" '["example.com"] Ingress'
     k patch ingress site --type=json -p '[{"op": "add", "path": "/spec/tls/0/hosts/-", "value": "example.org"}]'
-    waits certificate/site '.spec.dnsNames[1]' example.org
+    waits certificate/site .metadata.generation 2
+    is "$(field certificate/site .spec.dnsNames)" '["example.com","example.org"]'
 }
 
 # managers OBJECT: who manages its fields, and how.

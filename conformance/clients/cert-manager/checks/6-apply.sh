@@ -12,7 +12,7 @@ check:applying-is-deployed() {
 check:applying-issues() {
     authority_issuer
     certificate site 'dnsNames: [example.com]' | k apply --server-side --field-manager=me -f -
-    ready certificate/site
+    waits certificate/site .status.revision 1
     is "$(managers issuer/ca)" 'cert-manager-issuers Apply status,kubectl-create Update'
     is "$(managers certificate/site)" "$controllers,me Apply"
     is "$(managers certificaterequest/site-1)" "$(printf 'cert-manager-%s\n' 'certificaterequests-approver Apply status' \
@@ -33,7 +33,7 @@ check:applying-for-an-ingress() {
     create object Issuer ca 'selfSigned: {}'
     k create ingress site --rule=example.com/=web:80,tls=site --annotation=cert-manager.io/issuer=ca
     k wait --for=create certificate/site --timeout=15s
-    ready certificate/site
+    waits certificate/site .status.revision 1
     is "$(managers certificate/site)" "$controllers,cert-manager-ingress-shim Update"
     k patch ingress site --type=json -p '[{"op": "remove", "path": "/spec/tls"}]'
     k wait --for=delete certificate/site --timeout=15s

@@ -9,30 +9,10 @@ use super::macros;
 use super::recover::{MAX_DEPTH, Parser};
 use super::tree::{Label, Node, NodeId, rule};
 use crate::ast::{Call, Entry, Expr, Field, Id, Kind, List, Select, Struct};
+use crate::schema::is_reserved;
 use crate::source::Findings;
 use crate::value::Value;
 use std::collections::HashMap;
-
-/// The reserved words, which identifiers may not be.
-const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// The end of the parse.
 struct Halt;
@@ -397,10 +377,6 @@ impl Builder<'_> {
         }
         Expr { id, kind }
     }
-}
-
-fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
 }
 
 fn balance(function: &str, terms: &mut [Option<Expr>], ops: &[Id], low: usize, high: usize) -> Expr {

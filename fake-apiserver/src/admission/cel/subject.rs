@@ -9,7 +9,7 @@ use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Kind};
 use crate::commit::namespace;
 use crate::registry::Version;
-use crate::schema::{self, TypeRef};
+use crate::schema::TypeRef;
 use kubernetes_cel::{Bindings, Request, authorizer, resource_check};
 use std::sync::Arc;
 use tree::{Value, json};
@@ -48,7 +48,7 @@ impl Subject<'_> {
         params: Option<(&Value, Option<TypeRef<'_>>)>,
         namespace: Option<&Value>,
     ) -> Bindings {
-        let (reads, ty) = (&scope.reads, type_of(self.matched));
+        let (reads, ty) = (&scope.reads, self.matched.go_type());
         let mut bindings = Bindings::new();
         let null = kubernetes_cel::Value::Null;
         let old = self.old.map_or(null.clone(), |old| value(old, ty, &reads.old_object));
@@ -109,13 +109,5 @@ impl Subject<'_> {
             request[field] = text.into();
         }
         request
-    }
-}
-
-/// The Go type of objects; `None` for custom resources.
-fn type_of(Matched { version, kind }: Matched<'_>) -> Option<TypeRef<'_>> {
-    match kind == Kind::of(version, "") {
-        true => (!version.is_custom()).then(|| version.ty()),
-        false => schema::lookup(&kind.api_version(), kind.kind),
     }
 }

@@ -20,7 +20,8 @@ use crate::commit::namespace::is_namespace;
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::Version;
+use crate::registry::{Version, text};
+use crate::schema::{self, TypeRef};
 use rule::Rule;
 use tree::Value;
 
@@ -45,6 +46,46 @@ pub(crate) struct Matched<'a> {
     pub(crate) version: &'a Version,
     /// The kind of the object there.
     pub(crate) kind: Kind<'a>,
+}
+
+impl<'a> Matched<'a> {
+    /// The type by which the objects are decoded; that of custom resources is about their metadata.
+    pub(crate) fn ty(self) -> Option<TypeRef<'a>> {
+        match self.has_own_kind() {
+            true => Some(self.version.ty()),
+            false => schema::lookup(&self.kind.api_version(), self.kind.kind),
+        }
+    }
+
+    /// The Go type of the objects; `None` for custom resources.
+    pub(crate) fn go_type(self) -> Option<TypeRef<'a>> {
+        self.ty().filter(|_| !self.is_custom())
+    }
+
+    /// Whether the objects are custom resources.
+    pub(crate) fn is_custom(self) -> bool {
+        self.version.is_custom() && self.has_own_kind()
+    }
+
+    /// Whether the objects are of the resource's kind, and not the bodies of a subresource with another one.
+    fn has_own_kind(self) -> bool {
+        self.kind == Kind::of(self.version, "")
+    }
+
+    /// An object as Go's encoder writes it.
+    pub(crate) fn json(self, object: &Value) -> String {
+        if object.is_null() {
+            return "null".into();
+        }
+        let Some(ty) = self.go_type() else { return schema::encode_any(object) };
+        let encoded = schema::encode(object, ty);
+        let mut json = String::from_utf8(encoded.json).expect("JSON of texts is UTF-8");
+        let revision = text(object, "/metadata/resourceVersion");
+        if let Some(slot) = encoded.slot.filter(|_| !revision.is_empty()) {
+            json.insert_str(slot.offset, &format!(",\"resourceVersion\":{}", schema::encode_any(&revision.into())));
+        }
+        json
+    }
 }
 
 impl Constraints {

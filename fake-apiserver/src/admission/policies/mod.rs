@@ -10,13 +10,13 @@
 mod binding;
 mod error_type;
 mod index;
+mod namespace;
 mod parameters;
 mod policy;
-mod versions;
 
 pub(crate) use binding::{Action, Binding};
 pub(crate) use error_type::error_type;
 pub(crate) use index::{Hook, Policies};
+pub(crate) use namespace::namespace_of;
 pub(crate) use parameters::{Parameter, parameters};
 pub(crate) use policy::{Compile, Policy};
-pub(crate) use versions::{Versions, namespace_of};

@@ -94,11 +94,8 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
     if !dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
-    // Encoding sets defaults, as reading will.
-    let lacks_defaults = (write.request.resource.rules.lacks_defaults)(object);
-    let mut draft = write.encode(object, !dry_run).await?;
+    let draft = write.encode(object, !dry_run).await?;
     let request = &write.request;
-    draft.meta.lacks_defaults = lacks_defaults;
     let complete_under = draft.meta.complete_under;
     if dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {

@@ -190,6 +190,7 @@ impl<'w> Write<'w, '_> {
     /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
         self.request.deadline.check()?;
+        let lacks_defaults = (self.request.resource.rules.lacks_defaults)(new, self.old());
         if self.current.is_none() || self.request.subresource.is_some() {
             // Upstream answers with the object as read from storage, and sets defaults again as it reads. Other updates have got all of
             // them before; through a subresource, the rest of the object was not sent.
@@ -205,6 +206,7 @@ impl<'w> Write<'w, '_> {
             draft = self.draft(new).await?;
             size::check(self.request.resource, &draft, revision)?;
         }
+        draft.meta.lacks_defaults = lacks_defaults;
         draft.meta.complete_under = self.complete_under(new);
         Ok(draft)
     }

@@ -22,8 +22,8 @@ const SPEC: Path<'static> = Path::new("spec");
 
 pub(super) const RULES: Rules = Rules {
     delete_returns_object: true,
-    // The status has its defaults only when it is read.
-    lacks_defaults: |_| true,
+    // A new claim has the defaults of its status only when it is read.
+    lacks_defaults: |_, old| old.is_none(),
     subresources: &[(
         "status",
         Strategy {

@@ -2,8 +2,6 @@
 //!
 //! Follows `pkg/admission/plugin/policy/mutating/patch/{smd,json_patch}.go` of `k8s.io/apiserver` (v0.37.1).
 
-use super::super::webhooks::review::{object_json, object_type};
-use crate::admission::Kind;
 use crate::admission::matching::Matched;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
@@ -136,25 +134,21 @@ fn check_value(value: &CelValue, expected: &str, errors: &mut Vec<String>) {
 }
 
 impl<'t> Target<'t> {
-    fn is_custom(&self) -> bool {
-        self.matched.version.is_custom() && self.matched.kind == Kind::of(self.matched.version, "")
-    }
-
     /// The type by which configurations are merged. Upstream looks for it in the document about the kind's own group and version, where most
     /// bodies of subresources are not.
     fn ty(&self) -> Result<Type<'t>, String> {
         let Matched { version, kind } = self.matched;
-        let ty = match self.is_custom() {
+        let ty = match self.matched.is_custom() {
             true => version.structural().map(|schema| Type::custom(schema.root())),
             false if (kind.group, kind.version) != (&*version.group, &*version.name) => None,
-            false => object_type(version, kind).map(Type::built_in),
+            false => self.matched.ty().map(Type::built_in),
         };
         ty.ok_or_else(|| format!("no corresponding type for {}/{}, Kind={}", kind.group, kind.version, kind.kind))
     }
 
     /// The object as Go shows it.
     fn document(&self) -> Result<Value, Failure> {
-        let json = object_json(self.object, self.matched);
+        let json = self.matched.json(self.object);
         let parsed = schema::parse_json(json.as_bytes());
         parsed.map(|parsed| parsed.object).map_err(|why| Failure::Refusal(ApiError::internal(why)))
     }
@@ -165,21 +159,20 @@ impl<'t> Target<'t> {
         let (version, kind) = (self.matched.version, self.matched.kind);
         // A patch may change the kind.
         let named = |field: &str| patched[field].as_str().unwrap_or_default();
-        let other = (!self.is_custom() && named("kind") != kind.kind)
+        let other = (!self.matched.is_custom() && named("kind") != kind.kind)
             .then(|| schema::lookup(named("apiVersion"), named("kind")));
-        let ty =
-            other.flatten().or_else(|| object_type(version, kind)).ok_or_else(|| internal("unknown kind".into()))?;
+        let ty = other.flatten().or_else(|| self.matched.ty()).ok_or_else(|| internal("unknown kind".into()))?;
         let decoded = schema::check(patched, ty).map_err(|why| match strict {
             true => internal(why.to_string()),
             false => Failure::Policy(why.to_string()),
         })?;
-        if strict && !decoded.findings.is_empty() && !self.is_custom() {
+        if strict && !decoded.findings.is_empty() && !self.matched.is_custom() {
             return Err(internal(format!("strict decoding error: {}", decoded.findings.join(", "))));
         }
         let mut object = decoded.object;
         object["apiVersion"] = kind.api_version().into();
         object["kind"] = kind.kind.into();
-        if self.is_custom() {
+        if self.matched.is_custom() {
             version.apply_schema(&mut object, self.deadline).map_err(|why| internal(why.to_string()))?;
         }
         Ok(object)

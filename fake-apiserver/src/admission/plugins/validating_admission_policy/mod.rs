@@ -12,10 +12,8 @@ mod validator;
 
 use crate::admission::families::{VALIDATION_DURATION, VALIDATIONS_TOTAL};
 use crate::admission::matching::from_policies;
-use crate::admission::policies::{
-    Action, Binding, Hook, Policies, Policy, Versions, error_type, namespace_of, parameters,
-};
-use crate::admission::{Attributes, Plugin, Verdict};
+use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, error_type, namespace_of, parameters};
+use crate::admission::{Attributes, Plugin, Verdict, Versions};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::index::Live;

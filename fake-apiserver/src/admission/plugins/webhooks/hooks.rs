@@ -3,8 +3,7 @@
 use super::configurations::Configurations;
 use super::credentials::credentials;
 use super::hook::Hook;
-use crate::admission::cel::{Matched as Met, Subject};
-use crate::admission::matching::Matched;
+use crate::admission::cel::{Matched, Subject};
 use crate::admission::plugin::Attributes;
 use crate::admission::{Config, PluginError};
 use crate::error::{ApiError, ApiResult};
@@ -12,7 +11,6 @@ use crate::index::Live;
 use crate::store::{ResourceId, Store};
 use crate::webhook::{Client, Credentials, Network};
 use std::sync::Arc;
-use tree::Value;
 
 /// The webhooks of one kind of configurations.
 pub(super) struct Hooks {
@@ -54,17 +52,10 @@ impl Hooks {
 }
 
 /// Whether the conditions of a webhook hold for a write that its rules are about.
-pub(super) fn is_about(
-    hook: &Hook,
-    write: &Attributes<'_>,
-    matched: Matched<'_>,
-    object: &Value,
-    old: Option<&Value>,
-) -> ApiResult<bool> {
-    let subject = Subject { write, matched, object, old };
-    match hook.conditions.match_webhook(&hook.scope, &subject, hook.fails)? {
-        Met::Yes => Ok(true),
-        Met::No => Ok(false),
-        Met::Failed(why) => Err(ApiError::forbidden(write.version.qualified(), write.name, why)),
+pub(super) fn is_about(hook: &Hook, subject: &Subject<'_>) -> ApiResult<bool> {
+    match hook.conditions.match_webhook(&hook.scope, subject, hook.fails)? {
+        Matched::Yes => Ok(true),
+        Matched::No => Ok(false),
+        Matched::Failed(why) => Err(ApiError::forbidden(subject.write.version.qualified(), subject.write.name, why)),
     }
 }

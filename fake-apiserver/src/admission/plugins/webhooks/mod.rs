@@ -14,5 +14,5 @@ mod hook;
 mod hooks;
 pub(super) mod mutating;
 mod patch;
-pub(super) mod review;
+mod review;
 pub(super) mod validating;

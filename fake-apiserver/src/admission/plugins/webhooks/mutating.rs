@@ -5,10 +5,9 @@
 use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
-use super::review::object_json;
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
-use crate::admission::{Config, Kind, PluginError};
+use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::managed;
@@ -109,17 +108,16 @@ impl MutatingWebhooks {
         notes: &mut Notes,
     ) -> ApiResult<()> {
         let Some(matched) = hook.constraints.matched(write, object)? else { return Ok(()) };
-        let old = matching::old_object(write, matched).await?;
-        let shown = matching::new_object(write, object, matched).await?;
-        if !is_about(hook, write, matched, &shown, old.as_deref())? {
+        let mut versions = Versions::new(write, object);
+        let subject = versions.subject(matched).await?;
+        if !is_about(hook, &subject)? {
             return Ok(());
         }
         let is_second = write.reinvocation.is_second();
         if is_second && !write.reinvocation.state(NAME, |state: &mut Rounds| state.again.contains(&hook.uid)) {
             return Ok(());
         }
-        let shown = object_json(&shown, matched);
-        let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
+        let (shown, old) = (matched.json(subject.object), matched.json(subject.old.unwrap_or(&Value::Null)));
         let call = Call { hook, write, matched, object: &shown, old: &old };
         let asked = Instant::now();
         let patched = match call.ask(&self.0, true, notes).await {
@@ -136,7 +134,7 @@ impl MutatingWebhooks {
                     std::mem::replace(&mut state.is_patched, true)
                 });
                 changed = !was_patched && has_new_managers(write, object)
-                    || object_json(&patched.object, matched) != shown;
+                    || matched.json(&patched.object) != shown;
                 let about = json!({
                     "configuration": &**configuration, "webhook": &**name, "patch": patched.patch, "patchType": "JSONPatch",
                 });

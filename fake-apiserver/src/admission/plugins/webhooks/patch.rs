@@ -3,8 +3,7 @@
 //! Follows `callAttrMutatingHook` of `k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go` (v0.37.1).
 
 use super::call::{Call, Failure, UNAVAILABLE, denied};
-use super::review::{Verdict, object_type};
-use crate::admission::Kind;
+use super::review::Verdict;
 use crate::error::{ApiError, FieldError, Qualified};
 use crate::object::meta;
 use crate::object::patch::json as json_patch;
@@ -52,10 +51,9 @@ impl Call<'_> {
     /// The patched document as an object of its kind. Fields that the kind does not have are dropped.
     fn decoded(&self, patched: &Value) -> Result<Value, Failure> {
         let internal = |why: String| Failure::Refusal(ApiError::internal(why));
-        let (version, kind) = (self.matched.version, self.matched.kind);
-        let is_custom = version.is_custom() && kind == Kind::of(version, "");
+        let (version, kind, is_custom) = (self.matched.version, self.matched.kind, self.matched.is_custom());
         self.check_kind(patched, is_custom)?;
-        let Some(ty) = object_type(version, kind) else { return Ok(patched.clone()) };
+        let Some(ty) = self.matched.ty() else { return Ok(patched.clone()) };
         let mut decoded = schema::check(patched, ty).map_err(|why| internal(why.to_string()))?.object;
         decoded["apiVersion"] = kind.api_version().into();
         decoded["kind"] = kind.kind.into();

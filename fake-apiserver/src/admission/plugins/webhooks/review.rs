@@ -6,7 +6,7 @@ use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Kind};
 use crate::custom::review::ReviewVersion;
 use crate::registry::Version;
-use crate::schema::{self, TypeRef};
+use crate::schema;
 use crate::{json, yaml};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -44,30 +44,6 @@ pub(super) struct Verdict {
     pub(super) patch: Vec<u8>,
     /// The `Status` of a refusal, or null.
     pub(super) status: Value,
-}
-
-/// An object as Go's encoder writes it.
-pub(in super::super) fn object_json(object: &Value, Matched { version, kind }: Matched<'_>) -> String {
-    if object.is_null() {
-        return "null".into();
-    }
-    let ty = object_type(version, kind).filter(|_| !version.is_custom() || kind != Kind::of(version, ""));
-    let Some(ty) = ty else { return schema::encode_any(object) };
-    let encoded = schema::encode(object, ty);
-    let mut json = String::from_utf8(encoded.json).expect("JSON of texts is UTF-8");
-    let revision = object.pointer("/metadata/resourceVersion").and_then(Value::as_str).filter(|text| !text.is_empty());
-    if let (Some(revision), Some(slot)) = (revision, encoded.slot) {
-        json.insert_str(slot.offset, &format!(",\"resourceVersion\":{}", schema::encode_any(&revision.into())));
-    }
-    json
-}
-
-/// The Go type of objects of a form.
-pub(in super::super) fn object_type<'t>(version: &'t Version, kind: Kind<'_>) -> Option<TypeRef<'t>> {
-    match kind == Kind::of(version, "") {
-        true => Some(version.ty()),
-        false => schema::lookup(&kind.api_version(), kind.kind),
-    }
 }
 
 impl Review<'_> {

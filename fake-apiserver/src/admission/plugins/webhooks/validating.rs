@@ -6,10 +6,9 @@
 use super::call::{Call, Failure, annotate, told};
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
-use super::review::object_json;
-use crate::admission::matching::{self, from_webhooks};
+use crate::admission::matching::from_webhooks;
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
-use crate::admission::{Config, PluginError};
+use crate::admission::{Config, PluginError, Versions};
 use crate::auth::Notes;
 use crate::error::ApiResult;
 use crate::registry::ids;
@@ -42,14 +41,13 @@ impl ValidatingWebhooks {
         object: &Value,
         notes: &mut Notes,
     ) -> ApiResult<()> {
-        let mut relevant = Vec::new();
+        let (mut relevant, mut versions) = (Vec::new(), Versions::new(write, object));
         for hook in &hooks {
             let Some(matched) = hook.constraints.matched(write, object)? else { continue };
-            let old = matching::old_object(write, matched).await?;
-            let shown = matching::new_object(write, object, matched).await?;
-            if is_about(hook, write, matched, &shown, old.as_deref())? {
-                let old = object_json(old.as_deref().unwrap_or(&Value::Null), matched);
-                relevant.push((hook, matched, object_json(&shown, matched), old));
+            let subject = versions.subject(matched).await?;
+            if is_about(hook, &subject)? {
+                let old = matched.json(subject.old.unwrap_or(&Value::Null));
+                relevant.push((hook, matched, matched.json(subject.object), old));
             }
         }
         if relevant.is_empty() {

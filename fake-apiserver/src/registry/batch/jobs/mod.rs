@@ -29,8 +29,8 @@ pub(in crate::registry) const RULES: Rules = Rules {
     subresources: &[("status", Strategy { default, validate: status::validate, ..Strategy::NONE })],
     cells: CELLS,
     owns_generation: true,
-    // When it is read it gets the labels of its template, which are set after the defaults.
-    lacks_defaults: |job| meta::labels(job).iter().next().is_none(),
+    // When it is read it gets the labels of its template, which the server sets after the defaults.
+    lacks_defaults: |job, _| meta::labels(job).iter().next().is_none(),
     orphans_dependents: true,
     delete_warning: Some(
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or \

@@ -1,24 +1,11 @@
-//! The objects of a write in the versions that policies have matched, each converted once.
+//! The objects of a write in the versions that rules have matched, each converted once.
 
-use crate::admission::cel::Subject;
-use crate::admission::matching::{self, Matched};
-use crate::admission::{Attributes, namespace_missing};
-use crate::commit::namespace::is_namespace;
+use super::Attributes;
+use super::cel::Subject;
+use super::matching::{Matched, new_object, old_object};
 use crate::error::ApiResult;
 use std::borrow::Cow;
 use tree::Value;
-
-/// The namespace of a write; `None` if the object is in none, or is one.
-///
-/// # Errors
-/// 404, if it does not exist.
-pub(crate) fn namespace_of(write: &Attributes<'_>) -> ApiResult<Option<Value>> {
-    if write.namespace.is_empty() || is_namespace(write.resource) && write.subresource.is_empty() {
-        return Ok(None);
-    }
-    let entry = write.own_namespace().ok_or_else(|| namespace_missing(write.namespace))?;
-    Ok(Some(entry.object()))
-}
 
 /// The objects by version.
 pub(crate) struct Versions<'w, 'o> {
@@ -48,8 +35,8 @@ impl<'w, 'o> Versions<'w, 'o> {
         let place = match known {
             Some(place) => place,
             None => {
-                let object = matching::new_object(self.write, self.object, matched).await?;
-                let old = matching::old_object(self.write, matched).await?;
+                let object = new_object(self.write, self.object, matched).await?;
+                let old = old_object(self.write, matched).await?;
                 self.known.push(Version { matched, object, old });
                 self.known.len() - 1
             }
