@@ -1,7 +1,7 @@
 //! The findings of a judge.
 
 /// Of each kind of finding only so many are told.
-const TOLD: usize = 5;
+pub(crate) const TOLD: usize = 5;
 
 /// Findings of one guarantee.
 pub(crate) struct Findings {

@@ -1,4 +1,4 @@
-//! What changes during a soak of admission: limits, quotas, and which namespaces there are.
+//! The changes during a soak of admission: of limits and quotas, and of the namespaces that there are.
 
 use super::client::SIZES;
 use super::history::Limit;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 const CONSTANT: &str = "constant";
 const PARAMETER: &str = "parameter";
 
-/// What changes them, and what it has changed.
+/// The task that changes them, and what it has changed.
 pub(super) struct Changes {
     pub(super) line: Line,
     pub(super) run: String,

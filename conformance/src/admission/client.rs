@@ -1,7 +1,7 @@
 //! A client of a soak of admission: it creates, updates and deletes objects of its own, and patches those that are everybody's.
 
 use super::history::{Act, Outcome, Write, data, field, revision};
-use super::world::{HOT, SLOTS, Slots, body, config_maps, hot};
+use super::world::{HOT, LIMIT, SLOTS, Slots, body, config_maps, hot};
 use crate::line::{Line, Sent};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -9,10 +9,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-/// The time that a request may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(20);
-/// How much longer its answer may take.
-pub(super) const SLACK: Duration = Duration::from_secs(3);
 /// The time after which an answer is not waited for any more.
 const GONE: Duration = Duration::from_secs(60);
 /// The most objects of a client.

@@ -43,7 +43,7 @@ pub struct History {
 /// A write. Times are since the beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// What it does.
+    /// The operation.
     pub act: Act,
     /// A name of this request, which is in its data.
     pub request: String,
@@ -59,7 +59,7 @@ pub struct Write {
     pub outcome: Outcome,
 }
 
-/// What a write does.
+/// The operation of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// A create.
@@ -128,11 +128,11 @@ pub struct Review {
     pub hook: Hook,
     /// The data that it was shown.
     pub shown: Data,
-    /// What it did.
+    /// The reaction.
     pub reaction: Reaction,
 }
 
-/// What a webhook does with a review.
+/// The reaction of a webhook to a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reaction {
     /// It admits, as it is, or with this token.
@@ -169,7 +169,7 @@ pub struct Event<T> {
     pub gone: bool,
     /// The namespace and the name.
     pub object: (String, String),
-    /// What is looked at of it.
+    /// The part of the object that is looked at.
     pub value: T,
 }
 

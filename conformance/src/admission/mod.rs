@@ -195,7 +195,7 @@ async fn gone(namespaces: &Observer<()>, condemned: &[String]) {
     }
 }
 
-/// What the status of a quota says of config maps.
+/// The counts of config maps in the status of a quota.
 fn used(document: &Value) -> Used {
     let number = |part: &str| {
         let text = document["status"][part]["configmaps"].as_str();

@@ -1,9 +1,8 @@
 //! The verdict on a soak of admission: a pure function of its history.
 
-use super::client::{LIMIT, SLACK};
 use super::history::{Act, Data, Event, History, Hook, Limit, Outcome, Reaction, Review, Used, Write, field};
 use super::observer::replayed;
-use super::world::TIMEOUT;
+use super::world::{LIMIT, SLACK, TIMEOUT};
 use crate::findings::Findings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -85,7 +84,7 @@ fn answered(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// What was answered did happen, in place of what it was to replace.
+/// Writes that were answered did happen, in place of what they were to replace.
 fn acknowledged(history: &History) -> Vec<String> {
     let mut findings = Findings::of("what was answered did happen");
     let mut lives: HashMap<&(String, String), Vec<&Event<Data>>> = HashMap::new();
@@ -120,7 +119,7 @@ fn acknowledged(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// What happened was asked for.
+/// Changes were asked for.
 fn explained(history: &History) -> Vec<String> {
     let mut findings = Findings::of("what happened was asked for");
     let deleted: BTreeSet<_> =
@@ -145,7 +144,7 @@ fn explained(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// What was admitted was changed by the webhooks exactly as they said, and by nothing else; and no webhook refused it.
+/// Objects that were admitted were changed by the webhooks exactly as they said, and by nothing else; and no webhook refused them.
 fn mutated(history: &History) -> Vec<String> {
     let mut findings = Findings::of("what is admitted is as webhooks told, and none refused it");
     for write in history.writes.iter().filter(|write| write.act != Act::Delete) {
@@ -221,7 +220,7 @@ fn possible<'h>(history: &'h History, policy: &'h str, write: &Write) -> Vec<u64
     during.map(|(limit, _)| limit.most).collect()
 }
 
-/// What was admitted satisfies a version of every policy that was in force during the request.
+/// An object that was admitted satisfies a version of every policy that was in force during the request.
 fn limited(history: &History) -> Vec<String> {
     let mut findings = Findings::of("what is admitted satisfies all policies");
     let policies: BTreeSet<&str> = history.limits.iter().map(|limit| limit.policy.as_str()).collect();
@@ -238,7 +237,7 @@ fn limited(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// What was refused was refused for a reason that is true.
+/// Refusals are for a reason that is true.
 fn refused(history: &History) -> Vec<String> {
     let mut findings = Findings::of("what is refused is refused with reason");
     for write in &history.writes {

@@ -1,4 +1,4 @@
-//! What a soak of admission happens in: namespaces with a quota each, and the names of things.
+//! The world of a soak of admission: namespaces with a quota each, and the names of things.
 
 use super::history::field;
 use crate::line::{Line, Sent};
@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 
 /// The time for a call of a webhook.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
+/// The time that a request may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(20);
+/// How much longer its answer may take.
+pub(super) const SLACK: Duration = Duration::from_secs(3);
 /// The label of namespaces that webhooks and policies are about; its value is the name of the run.
 pub(super) const LABEL: &str = "soak.example.com/run";
 /// The name of a quota.
@@ -75,7 +79,7 @@ pub(super) fn body(name: &str, request: &str, size: u64) -> Value {
 /// Sends a request, and returns the status and the document of the answer.
 ///
 /// # Errors
-/// If the connection ended, or the answer is no JSON.
+/// If the connection ended, or the answer is not JSON.
 pub(super) async fn ask(line: &Line, method: &str, path: &str, body: &Value) -> Result<(u16, Value)> {
     let reply = line.send(&Sent::json(method, path, body)).await?;
     let about = || format!("{method} {path}: {} {}", reply.status, String::from_utf8_lossy(&reply.body));

@@ -182,7 +182,7 @@ impl Reply {
 /// The answer to a review, in its version.
 ///
 /// # Errors
-/// If the response is no JSON.
+/// If the response is not JSON.
 pub fn answer(review: &Value, mut response: Value) -> Result<http::Response<Full<Bytes>>> {
     if let Some(fields) = response.as_object_mut() {
         fields.entry("uid").or_insert_with(|| review["request"]["uid"].clone());

@@ -50,7 +50,7 @@ pub struct Door {
     bundle: String,
     /// The listener.
     pub(crate) listener: TcpListener,
-    /// What makes connections TLS.
+    /// The acceptor of TLS on its connections.
     pub(crate) tls: TlsAcceptor,
 }
 

@@ -79,7 +79,7 @@ fn each_violation_is_found() {
     let bends: [Bent; 16] = [
         ("answered in its time", |history| history.writes[0].answered = second(60)),
         ("was never seen", |history| history.objects.retain(|event| event.revision != 11)),
-        ("was to replace 11", |history| history.writes[1].act = Act::Update(10)),
+        ("was to replace 10, and replaced Some(11)", |history| history.writes[1].act = Act::Update(10)),
         ("did not delete it", |history| history.objects.truncate(2)),
         ("was deleted by nobody", |history| history.writes[2].object.1 = "o-b".to_owned()),
         ("which was refused", |history| history.objects[1].value = data("d", &[("strict", "3")])),

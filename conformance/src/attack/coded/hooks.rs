@@ -29,7 +29,7 @@ pub(super) struct Hook {
     _server: Running,
 }
 
-/// What serves it.
+/// The way in which it is served.
 enum Running {
     Raw { _task: AbortOnDropHandle<()> },
     Http { _server: Server },
@@ -40,7 +40,7 @@ enum Running {
 pub(super) struct Configured {
     /// The resource of the configuration.
     pub(super) resource: &'static str,
-    /// What a failure means: `Fail` or `Ignore`.
+    /// The meaning of a failure: `Fail` or `Ignore`.
     pub(super) policy: &'static str,
     /// The time for a call, in seconds.
     pub(super) timeout: u32,

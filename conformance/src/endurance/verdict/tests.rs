@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::endurance::history::NAMESPACES;
+use crate::findings::TOLD;
 
 const REMEMBERED: u64 = 5;
 
