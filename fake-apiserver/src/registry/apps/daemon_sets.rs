@@ -21,7 +21,10 @@ use tree::Value;
 
 pub(in crate::registry) const RULES: Rules = Rules {
     owns_generation: true,
-    subresources: &[("status", Strategy { default, prepare: keep_template_generation, validate: status, ..Strategy::NONE })],
+    subresources: &[(
+        "status",
+        Strategy { default, prepare: keep_template_generation, validate: status, ..Strategy::NONE },
+    )],
     cells: &[
         ("Desired", |set, _| number_or_zero(set, "/status/desiredNumberScheduled").into()),
         ("Current", |set, _| number_or_zero(set, "/status/currentNumberScheduled").into()),
