@@ -11,5 +11,5 @@ fn size<A, B, C, D, E, F: Future>(_: fn(A, B, C, D, E) -> F) -> usize {
 #[test]
 fn futures_are_small() {
     let size = size(exchange);
-    assert!(size <= 4 * 1024, "{size}");
+    assert!(size <= 4 * 1024 + 256, "{size}");
 }
