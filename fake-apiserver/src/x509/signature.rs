@@ -1,6 +1,7 @@
 //! The check that a certificate is signed by another one (`CheckSignatureFrom`), and that of any signature by a key.
 
 use super::Certificate;
+use aws_lc_rs::signature::{RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, UnparsedPublicKey};
 use rustls::crypto::aws_lc_rs::default_provider;
 
 /// Algorithms that Go knows and does not trust: identifiers, and its names for them.
@@ -38,7 +39,7 @@ fn named(algorithm: &[u8], table: &[(&[u8], &'static str)]) -> Option<&'static s
     table.iter().find(|(known, _)| *known == identifier).map(|(_, text)| *text)
 }
 
-/// Checks a signature by a key.
+/// Checks a signature by a key. One with SHA-1 by an RSA key is good enough for certificate requests, as in Go.
 ///
 /// # Errors
 /// Go's words.
@@ -49,11 +50,15 @@ pub(super) fn verify(
     signed: &[u8],
     signature: &[u8],
 ) -> Result<(), String> {
+    let wrong = || named(key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned();
+    if named(signature_algorithm, &INSECURE) == Some("SHA1-RSA") && named(key_algorithm, &KEYS[..1]).is_some() {
+        let key = UnparsedPublicKey::new(&RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, key);
+        return key.verify(signed, signature).map_err(|_| wrong());
+    }
     let mut fitting = default_provider().signature_verification_algorithms.all.iter().filter(|algorithm| {
         algorithm.signature_alg_id().as_ref() == signature_algorithm
             && algorithm.public_key_alg_id().as_ref() == key_algorithm
     });
     let Some(algorithm) = fitting.next() else { return Err(UNKNOWN.into()) };
-    let verified = algorithm.verify_signature(key, signed, signature);
-    verified.map_err(|_| named(key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned())
+    algorithm.verify_signature(key, signed, signature).map_err(|_| wrong())
 }
