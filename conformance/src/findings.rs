@@ -1,4 +1,23 @@
-//! The findings of a judge.
+//! The findings of a judge, and the outcome of a run that was judged.
+
+use std::fmt;
+
+/// The outcome of an endurance test or a soak.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The violated guarantees; empty if the run is good.
+    pub findings: Vec<String>,
+    /// The counts and measurements, in lines.
+    pub(crate) figures: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outcome { findings, figures } = self;
+        write!(f, "{figures}{} findings", findings.len())?;
+        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
+    }
+}
 
 /// Of each kind of finding only so many are told.
 pub(crate) const TOLD: usize = 5;

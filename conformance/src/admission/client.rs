@@ -86,7 +86,7 @@ impl Client {
         let path = format!("{}/{name}", config_maps(&namespace));
         let object = (namespace.clone(), name.clone());
         let done = self.write(Act::Update(revision), (request, size), object, ("PUT", path), body).await;
-        // What was refused is as it was; an object that is gone is not written any more.
+        // A refused update leaves the object as it was; one that is not found is not written again.
         let refused = self
             .writes
             .last()

@@ -9,9 +9,9 @@ pub type Data = BTreeMap<String, String>;
 
 /// The fields of data: the request that wrote them, the size that limits are about, and the tokens of both mutating webhooks.
 pub mod field {
-    /// The request.
+    /// The name of the request that wrote the object last.
     pub const REQUEST: &str = "request";
-    /// The size.
+    /// The size that policies limit.
     pub const SIZE: &str = "size";
     /// The token of the mutating webhook that must not fail.
     pub const STRICT: &str = "strict";
@@ -97,7 +97,7 @@ pub enum Hook {
 }
 
 impl Hook {
-    /// All webhooks.
+    /// The four webhooks of the soak.
     pub const ALL: [Hook; 4] = [Hook::Strict, Hook::Lenient, Hook::Check, Hook::Hint];
 
     /// Its name, and that of its path.

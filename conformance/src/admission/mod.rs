@@ -20,6 +20,7 @@ mod observer;
 mod verdict;
 mod world;
 
+pub use crate::findings::Outcome;
 pub use history::History;
 pub use verdict::{Cause, causes, verdict};
 
@@ -35,7 +36,6 @@ use hooks::Hooks;
 use observer::Observer;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -73,22 +73,6 @@ pub enum Kind {
     Process,
     /// A real kube-apiserver, to see that the verdict is just
     Real,
-}
-
-/// The outcome of a soak of admission.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The violated guarantees; empty if the run is good.
-    pub findings: Vec<String>,
-    figures: String,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { findings, figures } = self;
-        write!(f, "{figures}{} findings", findings.len())?;
-        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
-    }
 }
 
 /// Runs a soak of admission and judges the server.

@@ -18,8 +18,8 @@ mod verdict;
 mod watcher;
 mod writer;
 
+pub use crate::findings::Outcome;
 pub use host::serve;
-pub use outcome::Outcome;
 pub use verdict::verdict;
 
 use crate::attack::vitals::{Patient, Vitals};

@@ -3,8 +3,8 @@
 use super::heavy::Tally;
 use super::history::{History, Seen, Write};
 use crate::attack::vitals::Vitals;
+use crate::findings::Outcome;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 /// The time after which memory may not grow.
@@ -28,22 +28,6 @@ pub(super) struct Counts {
     pub(super) samples: Vec<Vitals>,
     /// The duration in all.
     pub(super) took: Duration,
-}
-
-/// The outcome of an endurance test.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The violated guarantees; empty if the run is good.
-    pub findings: Vec<String>,
-    figures: String,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { findings, figures } = self;
-        write!(f, "{figures}{} findings", findings.len())?;
-        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
-    }
 }
 
 impl Outcome {
