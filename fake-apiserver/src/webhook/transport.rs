@@ -1,7 +1,8 @@
 //! Connections to webhooks: made when one is needed, kept when an answer is read.
 //!
-//! With a webhook on this machine calls share an HTTP/2 connection, and another one while that has many under way; with others each call under way has an HTTP/1.1 connection to itself,
-//! so that a load balancer can spread them. Webhooks behind a service are connected to where it leads at that time.
+//! With a webhook on this machine calls share an HTTP/2 connection, and another one while that has many under way; with others each call
+//! under way has an HTTP/1.1 connection to itself, so that a load balancer can spread them. Webhooks behind a service are connected to
+//! where it leads at that time.
 
 use super::answer::Answer;
 use super::call::Call;
