@@ -17,6 +17,7 @@
 //! webhook answers response at /a allowed=false status.code=403      `response` is that, with the uid of the request
 //! webhook answers review at /a                    the whole answer; `<uid>` in it is the uid of the request
 //!   {"kind": "AdmissionReview", "response": {"uid": "<uid>", "allowed": true}}
+//! webhook answers deny after 300ms at /a          the same, but late
 //! webhook answers 503 once at /a                  only the next request; that HTTP status, headers and body
 //!   Retry-After: 1
 //!   | overloaded
@@ -37,6 +38,7 @@ use anyhow::{Context as _, Result};
 use conformance_judge::observation::Observation;
 use conformance_judge::scenario::command::RawCommand;
 use serde_json::Value;
+use std::time::Duration;
 
 /// A verb about the webhook.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +47,7 @@ pub enum WebhookVerb {
     Start(String, Manner),
     /// `webhook answers KIND`, to conversions.
     Converts(Answer),
-    /// `webhook answers KIND [once] [at PATH] [BODY]`, to reviews of admission.
+    /// `webhook answers KIND [once] [after DELAY] [at PATH] [BODY]`, to reviews of admission.
     Admits(Box<Admits>),
     /// `webhook reviews [of PATH]`.
     Reviews(Option<String>),
@@ -58,12 +60,13 @@ pub enum WebhookVerb {
 pub struct Admits {
     kind: Kind,
     once: bool,
+    delay: Duration,
     path: String,
     headers: Headers,
     body: Value,
 }
 
-const USAGE: &str = "webhook start as $NAME [with MANNER] | webhook answers KIND [once] [at PATH] | webhook reviews [of PATH] | webhook stop";
+const USAGE: &str = "webhook start as $NAME [with MANNER] | webhook answers KIND [once] [after DELAY] [at PATH] | webhook reviews [of PATH] | webhook stop";
 
 impl WebhookVerb {
     /// Reads the command.
@@ -112,7 +115,7 @@ impl WebhookVerb {
             WebhookVerb::Converts(answer) => webhook.set(*answer),
             WebhookVerb::Admits(admits) => {
                 let body = stage.dialogue.names.fill(&admits.body).map_err(unbound)?;
-                let reply = Reply { kind: admits.kind, headers: admits.headers.clone(), body };
+                let reply = Reply { kind: admits.kind, headers: admits.headers.clone(), body, delay: admits.delay };
                 webhook.script(&admits.path, admits.once, reply);
             }
             WebhookVerb::Reviews(path) => return Ok(webhook.take_reviews(path.as_deref()).into()),
@@ -127,11 +130,21 @@ impl Admits {
             ["once", rest @ ..] => (true, rest),
             rest => (false, rest),
         };
+        let (delay, words) = match words {
+            ["after", delay, rest @ ..] => (milliseconds(delay)?, rest),
+            rest => (Duration::ZERO, rest),
+        };
         let (path, words) = match words {
             ["at", path, rest @ ..] => (*path, rest),
             rest => ("", rest),
         };
         let (headers, body) = Arguments::parse(words, details)?.answer()?;
-        Ok(Admits { kind, once, path: path.to_owned(), headers, body })
+        Ok(Admits { kind, once, delay, path: path.to_owned(), headers, body })
     }
+}
+
+/// A delay, as `300ms`.
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    let number = text.strip_suffix("ms").and_then(|number| number.parse().ok());
+    number.map(Duration::from_millis).ok_or_else(|| format!("{text:?} is no number of milliseconds, such as 300ms"))
 }

@@ -11,6 +11,7 @@ use http::request::Parts;
 use http_body_util::Full;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// A kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,8 @@ pub struct Reply {
     pub headers: BTreeMap<String, String>,
     /// JSON, or a text as it is sent.
     pub body: Value,
+    /// The time that goes by before it is sent.
+    pub delay: Duration,
 }
 
 /// The script of a webhook, and the reviews that it was sent.
@@ -117,13 +120,13 @@ impl Script {
         self.reviews.extract_if(.., wanted).map(|(_, item)| item).collect()
     }
 
-    /// Notes a review, and says what is done with it.
-    pub(super) fn react(&mut self, parts: &Parts, review: Value) -> Result<Reaction> {
+    /// Notes a review, and says what is done with it, and after which time.
+    pub(super) fn react(&mut self, parts: &Parts, review: Value) -> Result<(Duration, Reaction)> {
         let path = parts.uri.path();
         let reply = self.reply(path);
         let reaction = match &reply {
-            Some(reply) => reply.reaction(&review)?,
-            None => Reaction::Answer(answer(&review, json!({"allowed": true}))?),
+            Some(reply) => (reply.delay, reply.reaction(&review)?),
+            None => (Duration::ZERO, Reaction::Answer(answer(&review, json!({"allowed": true}))?)),
         };
         self.seen = true;
         self.reviews.push((path.to_owned(), item(parts, review)));

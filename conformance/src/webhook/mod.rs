@@ -18,6 +18,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::Full;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// A running webhook, which ends when this is dropped.
 pub struct Webhook {
@@ -36,7 +37,8 @@ impl State {
         self.admission.lock().expect("no code that runs under this lock panics")
     }
 
-    fn react(&self, asked: &Asked) -> Result<Reaction> {
+    /// The reaction to a request, and the time after which it comes.
+    fn react(&self, asked: &Asked) -> Result<(Duration, Reaction)> {
         let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         if review["kind"] == "AdmissionReview" {
             return self.admission().react(&asked.parts, review);
@@ -47,7 +49,7 @@ impl State {
         if !sent.encoding.is_empty() {
             response = response.header(CONTENT_ENCODING, sent.encoding);
         }
-        Ok(Reaction::Answer(response.body(Full::new(sent.body.into()))?))
+        Ok((Duration::ZERO, Reaction::Answer(response.body(Full::new(sent.body.into()))?)))
     }
 }
 
@@ -61,7 +63,11 @@ impl Webhook {
         let shared = Arc::clone(&state);
         let react = move |asked: Asked| {
             let shared = Arc::clone(&shared);
-            async move { shared.react(&asked) }
+            async move {
+                let (delay, reaction) = shared.react(&asked)?;
+                tokio::time::sleep(delay).await;
+                Ok(reaction)
+            }
         };
         Ok(Webhook { server: Server::start(manner, react).await?, state })
     }
