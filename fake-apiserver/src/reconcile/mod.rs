@@ -10,6 +10,7 @@
 
 mod addresses;
 mod api_services;
+mod availability;
 pub(crate) mod bootstrap;
 mod client_authorities;
 mod cluster_roles;
@@ -36,6 +37,7 @@ pub(crate) use ticket::Ticket;
 
 use addresses::Addresses;
 use api_services::ApiServices;
+use availability::Availability;
 use client_authorities::ClientAuthorities;
 use cluster_roles::ClusterRoles;
 use definitions::Definitions;
@@ -63,11 +65,12 @@ fn all(options: &Options, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Recon
     if options.namespaces {
         all.push(Arc::<Namespaces>::default());
     }
-    let others: [Arc<dyn Reconciler>; 6] = [
+    let others: [Arc<dyn Reconciler>; 7] = [
         Arc::new(SystemNamespaces),
         Arc::new(Addresses),
         Arc::new(KubernetesService),
         Arc::new(ApiServices),
+        Arc::<Availability>::default(),
         Arc::new(FlowControl),
         Arc::new(ClientAuthorities),
     ];

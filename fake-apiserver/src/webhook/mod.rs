@@ -160,7 +160,7 @@ impl Client {
     fn address(&self, url: &Url) -> Result<Address, String> {
         match &self.target.service {
             Some((namespace, name)) if url.authority == self.target.url.authority => {
-                self.network.services.address(namespace, name, url.port)
+                self.network.address(namespace, name, url.port)
             }
             _ => Ok(Address { host: url.host.clone(), port: url.port }),
         }

@@ -2,7 +2,7 @@
 //!
 //! Follows `transport/cache.go` of `k8s.io/client-go` (v0.37.1).
 
-use super::services::Services;
+use super::services::{Address, Services};
 use super::transport::{Key, Transport};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ const MANY: usize = 200;
 
 /// The services that webhooks are behind, and the transports to webhooks.
 pub(crate) struct Network {
-    pub(super) services: Box<dyn Services>,
+    services: Box<dyn Services>,
     transports: Mutex<BTreeMap<Key, Arc<Transport>>>,
 }
 
@@ -21,6 +21,14 @@ impl Network {
     /// A network with these services.
     pub(crate) fn new(services: impl Services + 'static) -> Arc<Network> {
         Arc::new(Network { services: Box::new(services), transports: Mutex::default() })
+    }
+
+    /// The address that a port of a service leads to.
+    ///
+    /// # Errors
+    /// The reason that there is none.
+    pub(crate) fn address(&self, namespace: &str, name: &str, port: u16) -> Result<Address, String> {
+        self.services.address(namespace, name, port)
     }
 
     /// The transport for clients with the same authorities and the same certificate.
