@@ -16,6 +16,7 @@ var nilDiffers = map[string][]string{
 	"admissionregistration/v1.ValidatingWebhook":              {"Rules", "AdmissionReviewVersions", "MatchConditions"},
 	"admissionregistration/v1.ValidatingWebhookConfiguration": {"Webhooks"},
 	"apiextensions/v1.CustomResourceDefinitionSpec":           {"Versions"},
+	"apis/meta/v1.LabelSelector":                              {"MatchLabels", "MatchExpressions"},
 	"apis/meta/v1.ObjectMeta":                                 {"Labels"},
 	"autoscaling/v2.HPAScalingRules":                          {"Policies"},
 	"batch/v1.PodFailurePolicy":                               {"Rules"},
