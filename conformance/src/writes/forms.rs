@@ -51,6 +51,9 @@ pub(super) struct Kind {
     /// Whether there is a subresource `scale`.
     #[serde(default)]
     pub(super) scale: bool,
+    /// Whether a controller within the server writes to the objects, too, which the real one does a moment later.
+    #[serde(default)]
+    pub(super) settles: bool,
     /// The form of an object without its status, for each version.
     pub(super) versions: BTreeMap<String, Value>,
     /// The form of the status, if it is a subresource.

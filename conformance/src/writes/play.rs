@@ -80,6 +80,7 @@ impl Player {
     pub(super) async fn play(&self, forms: &Forms, story: &Story) -> Result<Played> {
         let kind = &forms.kinds[story.kind];
         let name = format!("o{}", self.numbers.fetch_add(1, Ordering::Relaxed));
+        let object = format!("{}/{name}", kind.collection(&story.steps[0].version));
         let (mut dialogue, mut played) = (Dialogue::default(), Played::default());
         let mut seen = [Value::Null, Value::Null];
         for step in &story.steps {
@@ -103,6 +104,9 @@ impl Player {
                     *seen = answer.document.clone();
                 }
             }
+            if kind.settles {
+                self.pair.settle(&mut dialogue, &Request::get(&*object)).await?;
+            }
             played.statuses.push(status(&answers[0]));
             played.succeeded.push(answers[0].is_success());
             played.differences = self.pair.differences(&dialogue);
@@ -113,7 +117,7 @@ impl Player {
                 break;
             }
         }
-        self.remove(&format!("{}/{name}", kind.collection(&story.steps[0].version))).await?;
+        self.remove(&object).await?;
         Ok(played)
     }
 
