@@ -67,7 +67,7 @@ serve() {
         --client-ca-file=hack/testdata/ca/ca.crt
         --token-auth-file=hack/testdata/auth-tokens.csv
     )
-    [[ $lacks == *--runtime-config* ]] || flags+=(--runtime-config=api/v1)
+    flags+=(--runtime-config=api/v1)
     openssl genrsa -out "$state/accounts.key" 2048
     if [ -n "$etcd" ]; then
         local url=http://127.0.0.1:$ETCD_PORT

@@ -14,9 +14,10 @@ use tokio::process::{Child, Command};
 /// Time for the fake to start.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// kube-apiserver's flags, and values of flags, that the fake does not have, among those that suites start servers with: it serves all that it has,
+/// kube-apiserver's flags, and values of flags, that the fake refuses, among those that suites start servers with: it does not have all versions,
 /// keeps no endpoints of itself, and has none of those gates.
-const LACKS: &str = "--runtime-config --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
+const LACKS: &str =
+    "--runtime-config=api/all=true --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
 
 /// A server that runs until it is dropped.
 pub(super) enum Server {

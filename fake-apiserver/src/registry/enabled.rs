@@ -1,6 +1,7 @@
 //! The versions and resources that are served: those of the record, but for what `--runtime-config` turns off.
 //!
-//! Follows `pkg/server/options/api_enablement.go` and `pkg/server/resourceconfig/helpers.go` of `k8s.io/apiserver` (v0.37.1).
+//! Follows `pkg/server/options/api_enablement.go` and `pkg/server/resourceconfig/helpers.go` of `k8s.io/apiserver` (v0.37.1), and
+//! `Complete` of `pkg/controlplane/apiserver/options/options.go` (v1.37.1).
 
 use super::lookup::Registry;
 use super::resource::Version;
@@ -60,7 +61,8 @@ const MATCHERS: [(&str, &str); 4] = [("api/all", ""), ("api/ga", "ga"), ("api/be
 /// # Errors
 /// kube-apiserver's message, or a message that names the versions that are asked for and cannot be served.
 pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Registry, String> {
-    let config: BTreeMap<&str, &str> = config.iter().map(|(key, value)| (&**key, &**value)).collect();
+    let config: BTreeMap<&str, &str> =
+        config.iter().filter_map(|(key, value)| Some((completed(key)?, &**value))).collect();
     if config.len() == 1 && config.get("api/all") == Some(&"false") {
         return Err("invalid runtime-config with only api/all=false".to_owned());
     }
@@ -71,7 +73,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
     let named = config.iter().filter(|(key, _)| !is_matcher(key));
     let named = named.map(|(key, value)| Ok((*key, Place::parse(key)?, *value))).collect::<Result<Vec<_>, String>>()?;
     let group = |version: &&str| version.split_once('/').map(|(group, _)| group.to_owned());
-    let groups: Vec<String> = versions.keys().chain(&KNOWN).filter_map(group).collect();
+    let mut groups: Vec<String> = versions.keys().chain(&KNOWN).filter_map(group).collect();
+    groups.push(String::new());
     let unknown = named.iter().filter(|(_, place, _)| !groups.iter().any(|group| group == place.group));
     let unknown: Vec<&str> = unknown.map(|(_, place, _)| place.group_version).collect();
     if !unknown.is_empty() {
@@ -118,6 +121,16 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
     }))
 }
 
+/// The key under which a pair counts: all that are about the core group share one. None, if it is ignored.
+fn completed(key: &str) -> Option<&str> {
+    let is_core = |prefix: &str| key.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match key {
+        "api/legacy" => None,
+        _ if is_core("v1") || is_core("api/v1") => Some("/v1"),
+        _ => Some(key),
+    }
+}
+
 /// A version of a group, or one resource of it, as a key names it.
 struct Place<'k> {
     group: &'k str,
@@ -127,12 +140,16 @@ struct Place<'k> {
 
 impl<'k> Place<'k> {
     fn parse(key: &'k str) -> Result<Self, String> {
+        // The core group has no name, and no slash in the version of its resources.
+        let core = |version: &'k str| version.strip_prefix('/').unwrap_or(version);
         let slashes: Vec<usize> = key.match_indices('/').map(|(at, _)| at).collect();
         match slashes[..] {
-            [first] => Ok(Place { group: &key[..first], group_version: key, resource: None }),
-            [first, second] => {
-                Ok(Place { group: &key[..first], group_version: &key[..second], resource: Some(&key[second + 1..]) })
-            }
+            [first] => Ok(Place { group: &key[..first], group_version: core(key), resource: None }),
+            [first, second] => Ok(Place {
+                group: &key[..first],
+                group_version: core(&key[..second]),
+                resource: Some(&key[second + 1..]),
+            }),
             _ => Err(format!("runtime-config invalid key {key}")),
         }
     }
@@ -174,6 +191,8 @@ mod tests {
         for (config, expected) in [
             ("foo/v1", "unknown api groups foo/v1"),
             ("api/foo=true", "unknown api groups api/foo"),
+            ("api/v9", "unknown api groups api/v9"),
+            ("api/v1/pods=no", "invalid value of /v1: no, err: strconv.ParseBool: parsing \"no\": invalid syntax"),
             ("api/alpha=x", "invalid value api/alpha=x"),
             ("apps/v2=true", "group version apps/v2 that has not been registered"),
             ("apps/v1,batch/v2=false", "group version batch/v2 that has not been registered"),
@@ -215,6 +234,7 @@ mod tests {
                 "apps/v1 deployments",
                 "apps/v1beta1 deployments",
             ),
+            ("api/all=false,api/v1,apps/v1/deployments=true", "apps/v1 deployments", "batch/v1 jobs"),
             ("events.k8s.io/v1=false", "apps/v1 deployments", "events.k8s.io/v1 events"),
         ] {
             let registry = configured(config).expect(config);

@@ -82,6 +82,9 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 	}
 	if os.Getenv("ETCD") != "" {
 		always = append(always, etcdFlags(storage)...)
+	} else {
+		// A kube-apiserver deletes no namespaces by itself.
+		always = append(always, "--controllers=-namespace-controller")
 	}
 	client, _, err := GetEtcdClients(storage.Transport)
 	if err != nil {
