@@ -16,6 +16,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Set, Trees};
 use crate::object::meta::{self, Metadata};
 use crate::object::validate;
+use crate::registry::managers::BEFORE_FIRST_APPLY;
 use crate::repeats::Apply;
 use crate::schema;
 use crate::store::Entry;
@@ -26,8 +27,6 @@ use tree::Value;
 /// Upstream's error for an apply to the scale of a custom resource: the result is no longer a typed scale.
 const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: autoscaling/v1";
 
-/// The manager of the fields that an object had before the first apply.
-const BEFORE: &str = "before-first-apply";
 /// The reason of the error for an object that another request has created meanwhile.
 const EXISTS: &str = "AlreadyExists";
 
@@ -214,7 +213,7 @@ impl Configuration {
                     described(live)
                 )));
             }
-            let before = context.update(&empty(expected)?, live, managers, BEFORE);
+            let before = context.update(&empty(expected)?, live, managers, BEFORE_FIRST_APPLY);
             managers = before
                 .map_err(|why| ApiError::untyped(format!("failed to create manager for existing fields: {why}")))?;
         }

@@ -41,6 +41,9 @@ pub(super) fn fill(base: &mut Value, defaults: &[Default]) {
 
 /// Sets a field to a number where it is unset or 0.
 pub(super) fn fill_unless_zero(at: &mut Value, field: &str, number: Value) {
+    if at.is_null() {
+        *at = Value::Object(Map::new());
+    }
     if at.get(field).is_none_or(|value| value.as_i64() == Some(0))
         && let Some(fields) = at.as_object_mut()
     {

@@ -10,6 +10,8 @@ use tree::Value;
 
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
+/// The manager of the fields that an object without managers had before the first apply.
+pub(crate) const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// The versions of a resource, and the fields that a write through one of its endpoints can change.
 pub(crate) struct Endpoint<'r> {
@@ -110,16 +112,17 @@ impl Resource {
             meta::remove(&mut object, FIELD);
             serde_json::from_slice(&schema::encode(&object, version.ty()).json).map_err(ApiError::internal)
         };
-        let managers = of(old);
+        let context = endpoint.context(Trees::Complete, writer.now);
+        let (live, mut managers) = (complete(old)?, of(old));
         if managers.is_empty() {
-            return Ok(());
+            let nothing = complete(&empty(&version.api_version, &version.kind))?;
+            managers = context.update(&nothing, &live, managers, BEFORE_FIRST_APPLY).map_err(ApiError::internal)?;
         }
         let mut configuration = empty(&version.api_version, &version.kind);
         if !new[name].is_null() {
             configuration[name] = new[name].clone();
         }
-        let context = endpoint.context(Trees::Complete, writer.now);
-        let applied = context.apply(&complete(old)?, &configuration, managers, writer.manager, true);
+        let applied = context.apply(&live, &configuration, managers, writer.manager, true);
         let (_, managers) = applied.map_err(|_| ApiError::internal("the server cannot apply what it has made"))?;
         set(new, &managers);
         Ok(())

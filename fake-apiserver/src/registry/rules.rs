@@ -47,8 +47,8 @@ pub struct Rules {
     /// Whether an object is stored without values with which it is read, so that the next update always changes it; given the object
     /// and the one that it replaces.
     pub lacks_defaults: fn(&Value, Option<&Value>) -> bool,
-    /// The generation counts lists that are sent empty, though they are stored as absent ones (`reflect.DeepEqual`).
-    pub counts_empty_lists: bool,
+    /// The generation counts lists and maps that are sent empty, though they are stored as absent ones (`reflect.DeepEqual`).
+    pub counts_empties: bool,
     /// A create keeps the status that was sent.
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
@@ -228,7 +228,7 @@ impl Rules {
         undeletable: &[],
         closes: None,
         lacks_defaults: |_, _| false,
-        counts_empty_lists: false,
+        counts_empties: false,
         keeps_status: false,
         status_keeps_metadata: false,
         plain_status: false,

@@ -264,7 +264,7 @@ impl Walk {
     /// Whether values are equal, whatever their type's relationships.
     fn equal(&self, ty: Type<'_>, old: &Value, new: &Value) -> bool {
         match self.trees {
-            Trees::Canonical => equal(ty, old, new, Empty::Alone),
+            Trees::Canonical => equal(ty, old, new, Empty::AsShown),
             Trees::Complete => item::equal(old, new),
         }
     }
@@ -275,6 +275,8 @@ impl Walk {
 pub enum Empty {
     /// An empty or an absent one (`equality.Semantic`).
     OrNone,
+    /// An absent one, too, where Go leaves it out; within lists only an empty one (`EqualsUsing` of structured-merge-diff).
+    AsShown,
     /// Only an empty one (`reflect.DeepEqual`).
     Alone,
 }
@@ -292,6 +294,7 @@ fn go_equal(ty: TypeRef<'_>, one: &Value, other: &Value, empty: Empty) -> bool {
     match (one, other) {
         (Value::Array(ones), Value::Array(others)) => match ty.element() {
             Some(element) => {
+                let empty = if empty == Empty::AsShown { Empty::Alone } else { empty };
                 let mut pairs = ones.iter().zip(others);
                 ones.len() == others.len() && pairs.all(|(one, other)| go_equal(element, one, other, empty))
             }
@@ -327,8 +330,8 @@ fn given<'v>(ty: TypeRef<'_>, field: &Field, object: &'v Object, empty: Empty) -
     };
     match value.filter(is_empty) {
         Some(_) if empty == Empty::OrNone => None,
-        Some(value) => Some(value),
-        None => ty.shown(field, value).filter(|value| !value.is_null()),
+        Some(value) if empty == Empty::Alone => Some(value),
+        _ => ty.shown(field, value).filter(|value| !value.is_null()),
     }
 }
 

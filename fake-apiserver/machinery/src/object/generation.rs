@@ -13,17 +13,25 @@ pub fn spec_differs(new: &Value, old: &Value, ty: Option<TypeRef<'_>>) -> bool {
         .any(|key| !equal_as(ty.and_then(|ty| of_field(ty, key)), new.get(key), old.get(key)))
 }
 
-/// Whether there are empty lists in anything but the metadata and the status.
-pub fn has_empty_lists(object: &Value) -> bool {
-    fn within(value: &Value) -> bool {
+/// Whether there are empty lists or maps in anything but the metadata and the status of an object of that type.
+pub fn has_empties(object: &Value, ty: TypeRef<'_>) -> bool {
+    fn within(ty: Option<TypeRef<'_>>, value: &Value) -> bool {
         match value {
-            Value::Array(items) => items.is_empty() || items.iter().any(within),
-            Value::Object(fields) => fields.iter().any(|(_, value)| within(value)),
+            Value::Array(items) => {
+                let element = ty.and_then(|ty| ty.target().element());
+                items.is_empty() || items.iter().any(|item| within(element, item))
+            }
+            Value::Object(fields) => {
+                let is_map = ty.is_some_and(|ty| ty.go_kind() == "map");
+                fields.is_empty() && is_map
+                    || fields.iter().any(|(key, value)| within(ty.and_then(|ty| of_field(ty, key)), value))
+            }
             _ => false,
         }
     }
     let fields = object.as_object().into_iter().flatten();
-    fields.filter(|(key, _)| !matches!(key.as_str(), "metadata" | "status")).any(|(_, value)| within(value))
+    let mut counted = fields.filter(|(key, _)| !matches!(key.as_str(), "metadata" | "status"));
+    counted.any(|(key, value)| within(of_field(ty, key), value))
 }
 
 /// The type of the value with that key.

@@ -289,7 +289,7 @@ fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     }
     let resource = request.resource;
     generation::spec_differs(new, old, Some(resource.storage().ty()))
-        || resource.rules.counts_empty_lists && generation::has_empty_lists(new)
+        || resource.rules.counts_empties && generation::has_empties(new, resource.storage().ty())
 }
 
 fn labels_differ(new: &Value, old: &Value) -> bool {

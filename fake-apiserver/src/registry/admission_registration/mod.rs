@@ -128,7 +128,7 @@ const RESERVED: &str = "names ending with \".static.k8s.io\" are reserved for st
 const REGISTRATION: Rules = Rules { qualified_finalizers: false, owns_generation: true, ..Rules::ORDINARY };
 
 const WEBHOOK_CONFIGURATION: Rules = Rules {
-    counts_empty_lists: true,
+    counts_empties: true,
     cells: &[("Webhooks", |configuration, _| items(configuration, "/webhooks").len().into())],
     strategy: Strategy {
         default: |configuration| fill(configuration, WEBHOOKS),

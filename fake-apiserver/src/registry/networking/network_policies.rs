@@ -24,7 +24,7 @@ const TYPES: [&str; 2] = ["Ingress", "Egress"];
 
 pub(in crate::registry) const RULES: Rules = Rules {
     owns_generation: true,
-    counts_empty_lists: true,
+    counts_empties: true,
     cells: &[("Pod-Selector", |policy, _| label_selector(policy["spec"].get("podSelector")).into())],
     strategy: Strategy { default, validate, warnings, ..Strategy::NONE },
     ..Rules::ORDINARY
