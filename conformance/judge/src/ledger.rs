@@ -7,7 +7,7 @@
 //! reason = "…"
 //!
 //! [[difference]]
-//! scenario = "watch/slow-*"        # one `*` stands for any text
+//! scenario = "watch/slow-*"        # each `*` stands for any text
 //! step = "list configmaps *"       # the command; without it anything in the scenario may differ
 //! expectation_holds = true         # what the scenario expects of the answer does not differ
 //! targets = ["embedded", "process"]
@@ -38,9 +38,9 @@ pub struct Ledger {
 pub struct Omission {
     /// A field of any document, at any depth.
     pub field: Option<String>,
-    /// A response header, lower case; one `*` stands for any text.
+    /// A response header, lower case; each `*` stands for any text.
     pub header: Option<String>,
-    /// The commands whose answers have it; may have one `*`. `None` is all.
+    /// The commands whose answers have it; may have `*`. `None` is all.
     pub step: Option<String>,
     /// The reason why it is not compared.
     pub reason: String,
@@ -50,9 +50,9 @@ pub struct Omission {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The scenarios it touches; may have one `*`.
+    /// The scenarios it touches; may have `*`.
     pub scenario: String,
-    /// The commands it touches; may have one `*`. `None` is all, and findings about no command.
+    /// The commands it touches; may have `*`. `None` is all, and findings about no command.
     pub step: Option<String>,
     /// Whether the scenario's expectation holds nevertheless, and only the rest of the answer differs.
     #[serde(default)]
@@ -132,19 +132,39 @@ impl Omission {
     }
 }
 
-/// Whether the pattern is the name; one `*` in it stands for any text.
+/// Whether the pattern is the name; each `*` in it stands for any text.
 #[must_use]
 pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
-    }
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let name = name.strip_prefix(start);
+    let name = middle.split('*').fold(name, |name, part| name?.split_once(part).map(|(_, after)| after));
+    name.is_some_and(|name| name.ends_with(end))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, name, expected) in [
+            ("a/b", "a/b", true),
+            ("a/b", "a/bc", false),
+            ("a*", "a", true),
+            ("*b", "ab", true),
+            ("a*a", "a", false),
+            ("*/v1.*", "x/v1.y", true),
+            ("*/v1.*", "x/v1", false),
+            ("a*b*c", "a-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("a*b*b", "a-b", false),
+            ("**", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
 
     #[test]
     fn entries_name_scenarios_of_targets() {

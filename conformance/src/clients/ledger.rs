@@ -3,7 +3,7 @@
 //! ```toml
 //! [[missing]]
 //! suite = "upstream"
-//! checks = ["*batch/v1,_Resource=jobs"]     # one `*` stands for any text
+//! checks = ["*batch/v1,_Resource=jobs"]     # each `*` stands for any text
 //! reason = "the kind is not served"
 //! ```
 //!

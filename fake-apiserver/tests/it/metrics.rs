@@ -57,3 +57,22 @@ async fn requests_watches_and_objects_are_counted() {
     let forgotten = client.get("/metrics").await;
     assert!(!forgotten.text().contains("apiserver_request_total{"));
 }
+
+#[tokio::test]
+async fn api_services_are_available_unless_their_service_is_missing() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let behind = json!({
+        "metadata": {"name": "v1.example.com"},
+        "spec": {
+            "group": "example.com", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1,
+            "service": {"namespace": "default", "name": "missing"},
+        },
+    });
+    client.post("/apis/apiregistration.k8s.io/v1/apiservices", &behind).await.expect(201);
+    let answer = client.get("/metrics").await;
+    for (name, unavailable) in [("v1.apps", 0), ("v1.example.com", 1)] {
+        let expected = format!("aggregator_unavailable_apiservice{{name=\"{name}\"}} {unavailable}");
+        assert!(answer.text().lines().any(|line| line == expected), "{expected}");
+    }
+}

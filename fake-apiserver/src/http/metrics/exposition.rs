@@ -5,6 +5,7 @@ use super::{BUCKETS, Series, lock, process};
 use crate::admission::FAMILIES;
 use crate::http::replica::Replica;
 use crate::measures::Measure;
+use crate::registry::{ids, items};
 use crate::store::Scope;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -12,6 +13,7 @@ use http::{Method, Response};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use tree::Value;
 
 /// The response at `/metrics`; the method `DELETE` resets the counts.
 pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
@@ -38,6 +40,7 @@ fn rendered(replica: &Replica) -> String {
     let all = replica.metrics.series.read().unwrap_or_else(PoisonError::into_inner);
     let mut all: Vec<Arc<Series>> = all.values().cloned().collect();
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
+    unavailable(&mut text, replica);
     measured(&mut text, replica, "apiserver_admission_");
     let [read_only, mutating] = replica.in_flight.now();
     text.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", "gauge");
@@ -168,6 +171,23 @@ fn deprecated(text: &mut Text, all: &[Arc<Series>]) {
             ("version", version),
         ];
         text.sample(NAME, &labels, 1.0);
+    }
+}
+
+/// The API services, 1 for those that are not available.
+fn unavailable(text: &mut Text, replica: &Replica) {
+    const NAME: &str = "aggregator_unavailable_apiservice";
+    text.family(
+        NAME,
+        "[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name.",
+        "gauge",
+    );
+    let (snapshot, all) = (replica.cluster.store.snapshot(), Scope::all(ids::API_SERVICES));
+    for entry in snapshot.range(&all, "") {
+        let object = entry.object();
+        let is_met = |condition: &Value| condition["type"] == "Available" && condition["status"] == "True";
+        let is_available = items(&object, "/status/conditions").iter().any(is_met);
+        text.sample(NAME, &[("name", entry.key.name())], if is_available { 0.0 } else { 1.0 });
     }
 }
 
