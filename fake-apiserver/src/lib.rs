@@ -45,6 +45,7 @@
 //! - A token is verified with every request; the result is not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
+//! - So is the status of a validating admission policy written, if that is asked for ([`Builder::validating_admission_policy_status`]).
 //! - A slow watcher is not cut off; it gets 410 when its events are forgotten.
 
 // `pub` in a module here means that other modules use the item. The public items are listed below.

@@ -18,6 +18,11 @@ pub const RECORDED_USERS: [&str; 7] = [
     "tokens-b",
 ];
 
+/// The flag of the controller manager with the names of controllers.
+const CONTROLLERS: &str = "--controllers";
+/// The controllers that the fake has on by default.
+const USUAL_CONTROLLERS: [&str; 2] = ["namespace-controller", "clusterrole-aggregation-controller"];
+
 /// The options of a control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -29,7 +34,8 @@ pub struct Options {
     pub audit: bool,
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
-    /// More flags of the API server, `--name=value`. They replace defaults of the same name.
+    /// More flags of the API server, `--name=value`. They replace defaults of the same name. `--controllers` is the controller
+    /// manager's, and adds to the usual ones.
     pub flags: Vec<String>,
 }
 
@@ -179,7 +185,7 @@ impl Plan {
             arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
         }
         arguments.retain(|usual| !flags.iter().any(|flag| name(flag) == name(usual)));
-        arguments.extend_from_slice(flags);
+        arguments.extend(flags.iter().filter(|flag| name(flag) != CONTROLLERS).cloned());
         if audit {
             arguments.push(format!("--audit-policy-file={}", self.text("audit-policy.json")));
             arguments.push(format!("--audit-log-path={}", self.audit_log().display()));
@@ -187,13 +193,15 @@ impl Plan {
         invocation("kube-apiserver", arguments)
     }
 
-    /// The controller manager with the controllers that the fake has built in: namespace and ClusterRole aggregation.
+    /// The controller manager with the controllers that the fake has on by default, and those that are asked for.
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
+        let more = self.options.flags.iter().filter_map(|flag| flag.strip_prefix(CONTROLLERS)?.strip_prefix('='));
+        let controllers = USUAL_CONTROLLERS.into_iter().chain(more).collect::<Vec<_>>().join(",");
         invocation(
             "kube-controller-manager",
             [
                 format!("--kubeconfig={}", self.kubeconfig().display()),
-                "--controllers=namespace-controller,clusterrole-aggregation-controller".to_owned(),
+                format!("{CONTROLLERS}={controllers}"),
                 "--leader-elect=false".to_owned(),
                 // A run deletes hundreds of namespaces, each of which takes a hundred requests.
                 "--concurrent-namespace-syncs=50".to_owned(),

@@ -20,7 +20,7 @@ pub struct Setup {
     pub scenario: String,
     /// The number of API servers.
     pub replicas: usize,
-    /// The flags of its API servers, in kube-apiserver's form: `--name=value`.
+    /// The flags of its API servers, in kube-apiserver's form, `--name=value`, and `--controllers`, which the fake has, too.
     pub flags: Vec<String>,
     /// Whether the clock moves only when the scenario advances it, if the target can do that.
     pub manual_clock: bool,

@@ -77,6 +77,14 @@ impl Declarations {
         self
     }
 
+    /// Adds a field to the type of that name.
+    #[must_use]
+    pub fn field(mut self, object: &str, name: &str, t: Type) -> Self {
+        self.objects.entry(object.to_owned()).or_default().insert(name.to_owned(), t);
+        self.has_schema = true;
+        self
+    }
+
     /// Adds the macro `cel.bind`.
     #[must_use]
     pub fn bindings(mut self) -> Self {

@@ -4,6 +4,7 @@
 
 mod escape;
 mod parts;
+mod published;
 mod values;
 
 pub use escape::{escape, is_reserved, unescape};
@@ -45,13 +46,19 @@ impl Schema {
     /// ignored.
     #[must_use]
     pub fn from_json(json: &Json) -> Self {
+        Self::read(json, &mut Self::from_json)
+    }
+
+    /// Parses a schema, whose parts `part` parses.
+    fn read<'j>(json: &'j Json, part: &mut dyn FnMut(&'j Json) -> Self) -> Self {
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
         let flag = |key: &str| json[key].as_bool().unwrap_or(false);
         let texts = |key: &str| -> Vec<String> {
             json[key].as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
         };
-        let below = |key: &str| json[key].is_object().then(|| Box::new(Self::from_json(&json[key])));
         let properties = json["properties"].as_object().into_iter().flatten();
+        let properties = properties.map(|(name, schema)| (name.to_string(), part(schema))).collect();
+        let mut below = |key: &str| json[key].is_object().then(|| Box::new(part(&json[key])));
         Self {
             kind: text("type"),
             format: text("format"),
@@ -59,7 +66,7 @@ impl Schema {
             int_or_string: flag("x-kubernetes-int-or-string"),
             embedded_resource: flag("x-kubernetes-embedded-resource"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
-            properties: properties.map(|(name, schema)| (name.to_string(), Self::from_json(schema))).collect(),
+            properties,
             additional: below("additionalProperties"),
             items: below("items"),
             list_type: text("x-kubernetes-list-type"),

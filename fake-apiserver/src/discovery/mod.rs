@@ -8,6 +8,7 @@ mod catalogs;
 mod groups;
 mod openapi;
 mod plain;
+mod rest_mapper;
 #[cfg(test)]
 pub(crate) mod samples;
 
@@ -15,6 +16,7 @@ pub(crate) use aggregated::{AGGREGATED, Aggregated};
 pub(crate) use catalogs::Catalogs;
 pub(crate) use openapi::{Hashed, OpenApi};
 pub(crate) use plain::{Plain, api_versions};
+pub(crate) use rest_mapper::{GroupVersionKind, RestMapper};
 
 use crate::registry::Registry;
 use openapi::Shelf;

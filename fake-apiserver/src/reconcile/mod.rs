@@ -21,6 +21,7 @@ mod flow_control;
 mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
+mod policy_status;
 mod queue;
 mod reconciler;
 pub(crate) mod recorded;
@@ -46,6 +47,7 @@ use flow_control::FlowControl;
 use kubernetes_service::KubernetesService;
 use legacy_tokens::LegacyTokens;
 use namespaces::Namespaces;
+use policy_status::PolicyStatus;
 use queue::Queue;
 use reconciler::Reconciler;
 use std::sync::Arc;
@@ -64,6 +66,9 @@ fn all(options: &Options, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Recon
     all.push(Arc::<Definitions>::default());
     if options.namespaces {
         all.push(Arc::<Namespaces>::default());
+    }
+    if options.policy_status {
+        all.push(Arc::new(PolicyStatus));
     }
     let others: [Arc<dyn Reconciler>; 7] = [
         Arc::new(SystemNamespaces),

@@ -17,6 +17,8 @@ pub(crate) struct Options {
     pub(crate) namespaces: bool,
     /// Cluster roles with an `aggregationRule` are filled.
     pub(crate) cluster_roles: bool,
+    /// The types in validating admission policies are checked.
+    pub(crate) policy_status: bool,
     /// The address and port by which the service `kubernetes` reaches the server.
     pub(crate) advertised: SocketAddr,
     /// The authorities of client certificates, published for API servers that extend this one.
@@ -52,6 +54,7 @@ impl Shared {
             options: Options {
                 namespaces: true,
                 cluster_roles: true,
+                policy_status: true,
                 advertised: ([127, 0, 0, 1], 443).into(),
                 client_authorities: Pool::default(),
             },

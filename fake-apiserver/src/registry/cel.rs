@@ -4,4 +4,4 @@ use kubernetes_cel::Environment;
 use std::sync::LazyLock;
 
 /// The environment, which does not change, and is costly to make.
-pub(super) static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(Environment::new);
+pub(crate) static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(Environment::new);

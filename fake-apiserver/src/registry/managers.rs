@@ -6,7 +6,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 use crate::schema;
-use tree::Value;
+use tree::{Map, Value};
 
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
@@ -105,6 +105,26 @@ impl Resource {
     /// # Errors
     /// 500, if the objects do not have the form of their type.
     pub(crate) fn track_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
+        let configuration = Some((name, new[name].clone())).filter(|(_, value)| !value.is_null());
+        let (_, managers) = self.merged(writer, old, configuration.into_iter().collect())?;
+        set(new, &managers);
+        Ok(())
+    }
+
+    /// The stored object after a forced apply by the server of those fields.
+    ///
+    /// # Errors
+    /// As [`Self::track_applied`].
+    pub(crate) fn apply(&self, writer: Writer<'_>, old: &Value, fields: Map) -> ApiResult<Value> {
+        let (tree, managers) = self.merged(writer, old, fields)?;
+        let decoded = tree.map(|tree| schema::check(&tree, self.storage().ty())).transpose();
+        let mut new = decoded.map_err(ApiError::internal)?.map_or_else(|| old.clone(), |decoded| decoded.object);
+        set(&mut new, &managers);
+        Ok(new)
+    }
+
+    /// The complete tree of a stored object after a forced apply, if that changes it, and its managers.
+    fn merged(&self, writer: Writer<'_>, old: &Value, fields: Map) -> ApiResult<(Option<Value>, Managers)> {
         let version = self.storage();
         let endpoint = Endpoint { resource: self, version, subresource: writer.subresource };
         let complete = |object: &Value| -> ApiResult<Value> {
@@ -114,18 +134,15 @@ impl Resource {
         };
         let context = endpoint.context(Trees::Complete, writer.now);
         let (live, mut managers) = (complete(old)?, of(old));
+        let nothing = empty(&version.api_version, &version.kind);
         if managers.is_empty() {
-            let nothing = complete(&empty(&version.api_version, &version.kind))?;
-            managers = context.update(&nothing, &live, managers, BEFORE_FIRST_APPLY).map_err(ApiError::internal)?;
+            let before = context.update(&complete(&nothing)?, &live, managers, BEFORE_FIRST_APPLY);
+            managers = before.map_err(ApiError::internal)?;
         }
-        let mut configuration = empty(&version.api_version, &version.kind);
-        if !new[name].is_null() {
-            configuration[name] = new[name].clone();
-        }
+        let mut configuration = nothing;
+        fields.into_iter().for_each(|(name, value)| configuration[name.as_str()] = value);
         let applied = context.apply(&live, &configuration, managers, writer.manager, true);
-        let (_, managers) = applied.map_err(|_| ApiError::internal("the server cannot apply what it has made"))?;
-        set(new, &managers);
-        Ok(())
+        applied.map_err(|_| ApiError::internal("the server cannot apply what it has made"))
     }
 }
 

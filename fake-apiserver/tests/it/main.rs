@@ -16,6 +16,7 @@ mod list;
 mod memory;
 mod metrics;
 mod oidc;
+mod policy_status;
 mod protobuf;
 mod public_api;
 mod replicas;

@@ -36,7 +36,8 @@ pub struct Scenario {
     pub needs: Vec<Power>,
     /// The number of API servers it is played on.
     pub replicas: usize,
-    /// The flags that they are started with, beside those that all have.
+    /// The flags that they are started with, beside those that all have, and `--controllers` with kube-controller-manager's names of
+    /// controllers to run as well.
     pub flags: Vec<String>,
     /// The custom resources that its commands call by their plural.
     pub customs: Vec<CustomResource>,
@@ -111,6 +112,10 @@ impl Scenario {
             let header = match first.split_once(' ') {
                 Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
                 Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
+                Some(("controllers", names)) => {
+                    scenario.flags.push(format!("--controllers={names}"));
+                    Ok(())
+                }
                 Some(("custom", written)) => custom(written).map(|custom| scenario.customs.push(custom)),
                 Some(("for", _)) => Ok(()),
                 Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),

@@ -37,9 +37,11 @@ impl Flags {
             builder = builder.service_account_signing_key_pem(read(SIGNING_KEY_FILE, path)?.as_bytes());
         }
         builder = builder.controllers(controllers::ported(&self.controllers));
-        let is_on = |controller| controllers::is_on(controller, &self.controllers, !self.is_bare);
-        builder = builder.namespace_controller(is_on(BuiltIn::Namespace));
-        builder = builder.cluster_role_aggregation(is_on(BuiltIn::ClusterRoleAggregation));
+        let is_on = |controller, default| controllers::is_on(controller, &self.controllers, default);
+        builder = builder.namespace_controller(is_on(BuiltIn::Namespace, !self.is_bare));
+        builder = builder.cluster_role_aggregation(is_on(BuiltIn::ClusterRoleAggregation, !self.is_bare));
+        let policy_status = is_on(BuiltIn::ValidatingAdmissionPolicyStatus, false);
+        builder = builder.validating_admission_policy_status(policy_status);
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

@@ -10,6 +10,8 @@ pub(super) enum BuiltIn {
     Namespace,
     /// Cluster roles with an `aggregationRule` are filled.
     ClusterRoleAggregation,
+    /// The types in validating admission policies are checked.
+    ValidatingAdmissionPolicyStatus,
 }
 
 /// An element of the list.
@@ -31,6 +33,10 @@ impl FromStr for Choice {
             "namespace-controller" | "namespace" => Ok(Choice::BuiltIn(BuiltIn::Namespace, on)),
             "clusterrole-aggregation-controller" | "clusterrole-aggregation" => {
                 Ok(Choice::BuiltIn(BuiltIn::ClusterRoleAggregation, on))
+            }
+            // It is newer than the other names.
+            "validatingadmissionpolicy-status-controller" => {
+                Ok(Choice::BuiltIn(BuiltIn::ValidatingAdmissionPolicyStatus, on))
             }
             _ => word.parse().map(Choice::Ported),
         }
@@ -62,6 +68,11 @@ pub(super) fn is_on(controller: BuiltIn, choices: &[Choice], default: bool) -> b
 mod tests {
     use super::*;
 
+    fn read(words: &str) -> Vec<Choice> {
+        let choices = words.split(',').filter(|word| !word.is_empty()).map(str::parse);
+        choices.collect::<Result<_, _>>().expect(words)
+    }
+
     #[test]
     fn built_in_controllers_are_on_unless_they_are_named() {
         for (words, bare, expected) in [
@@ -74,11 +85,24 @@ mod tests {
             ("namespace,-namespace-controller", true, true),
             ("-clusterrole-aggregation", false, true),
         ] {
-            let choices = words.split(',').filter(|word| !word.is_empty()).map(str::parse);
-            let choices: Vec<Choice> = choices.collect::<Result<_, _>>().expect(words);
+            let choices = read(words);
             assert_eq!(is_on(BuiltIn::Namespace, &choices, !bare), expected, "{words} {bare}");
             let runs = ported(&choices).contains(&Kind::ServiceAccount);
             assert_eq!(runs, words.starts_with('*') || words == "serviceaccount", "{words}");
+        }
+    }
+
+    #[test]
+    fn policies_are_checked_if_that_is_asked_for() {
+        for (words, expected) in [
+            ("", false),
+            ("*", true),
+            ("validatingadmissionpolicy-status-controller", true),
+            ("*,-validatingadmissionpolicy-status-controller", false),
+            ("namespace-controller", false),
+        ] {
+            let is_on = is_on(BuiltIn::ValidatingAdmissionPolicyStatus, &read(words), false);
+            assert_eq!(is_on, expected, "{words}");
         }
     }
 }

@@ -120,7 +120,8 @@ pub struct Flags {
 
     /// Controllers to run in this process, by kube-controller-manager's names: '*' enables all, 'foo' enables foo, '-foo'
     /// disables foo. Available are namespace-controller and clusterrole-aggregation-controller, which are on by default, and
-    /// serviceaccount-token, serviceaccount, root-ca-cert-publisher and legacy-service-account-token-cleaner, which are off
+    /// serviceaccount-token, serviceaccount, root-ca-cert-publisher, legacy-service-account-token-cleaner and
+    /// validatingadmissionpolicy-status-controller, which are off
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<Choice>,
     /// Let the controller serviceaccount-token make a token secret for every service account, as up to Kubernetes 1.23;

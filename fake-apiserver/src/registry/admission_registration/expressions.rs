@@ -2,13 +2,14 @@
 //!
 //! Follows `pkg/admission/plugin/cel/compile.go` and `composition.go` of `k8s.io/apiserver` (v0.37.1).
 
-use crate::registry::cel::ENVIRONMENT;
+pub(crate) use crate::registry::cel::ENVIRONMENT;
+
 use kubernetes_cel::{Declarations, Expression, Program, Stage, Type};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The variables of all expressions: `BuildNamespaceType` and `BuildRequestType`.
-static COMMON: LazyLock<Declarations> = LazyLock::new(|| {
+pub(crate) static COMMON: LazyLock<Declarations> = LazyLock::new(|| {
     let (text, texts) = (Type::String, Type::list(Type::String));
     let object = |name: &str| Type::object(&format!("kubernetes.{name}"));
     let map = |value: Type| Type::map(Type::String, value);
@@ -128,7 +129,7 @@ impl Compiler {
         }
         if names.authorizer {
             declarations = declarations
-                .variable("authorizer", Type::object("kubernetes.authorization.Authorizer"))
+                .variable("authorizer", Type::object(AUTHORIZER_TYPE))
                 .variable("authorizer.requestResource", Type::object("kubernetes.authorization.ResourceCheck"));
         }
         if names.patches {
@@ -175,11 +176,13 @@ impl std::fmt::Display for CompileError {
     }
 }
 
+/// The name of the type of `authorizer`.
+pub(crate) const AUTHORIZER_TYPE: &str = "kubernetes.authorization.Authorizer";
 /// The name of the type of `variables`.
 pub(crate) const VARIABLES_TYPE: &str = "kubernetes.variables";
 
 /// The type that expressions know a variable by (`convertCelTypeToDeclType`).
-fn composed(t: &Type) -> Type {
+pub(crate) fn composed(t: &Type) -> Type {
     match t {
         Type::List(element) => Type::list(composed(element)),
         Type::Map(key, value) => Type::map(composed(key), composed(value)),

@@ -1,4 +1,4 @@
-//! Admission: plugins, and privileged containers. The flags named here are kube-apiserver's.
+//! Admission: plugins, policies, and privileged containers. The flags named here are kube-apiserver's.
 
 use super::Builder;
 use crate::admission::Tokens;
@@ -42,6 +42,14 @@ impl Builder {
     #[must_use]
     pub fn allow_privileged(mut self, allow: bool) -> Self {
         self.allow_privileged = allow;
+        self
+    }
+
+    /// Whether the server checks the types of the expressions of validating admission policies, and writes what it finds into their status,
+    /// as kube-controller-manager does; off by default.
+    #[must_use]
+    pub fn validating_admission_policy_status(mut self, on: bool) -> Self {
+        self.validating_admission_policy_status = on;
         self
     }
 

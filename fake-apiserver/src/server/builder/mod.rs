@@ -88,6 +88,7 @@ pub struct Builder {
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
     cluster_role_aggregation: bool,
+    validating_admission_policy_status: bool,
     pools: Pools,
     services: Given,
     runtime_config: Vec<(String, String)>,
@@ -135,6 +136,7 @@ impl Default for Builder {
             audit_log: None,
             namespace_controller: true,
             cluster_role_aggregation: true,
+            validating_admission_policy_status: false,
             pools: Pools::default(),
             services: Given::default(),
             runtime_config: Vec::new(),
@@ -343,6 +345,7 @@ impl Builder {
         let options = reconcile::Options {
             namespaces: self.namespace_controller,
             cluster_roles: self.cluster_role_aggregation,
+            policy_status: self.validating_admission_policy_status,
             advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
             client_authorities: authentication
                 .client_authorities
