@@ -53,10 +53,13 @@ mod tests {
     use futures::FutureExt;
     use tree::json;
 
+    fn rule(groups: &[&str], versions: &[&str], resources: &[&str]) -> Value {
+        json!({"apiGroups": groups, "apiVersions": versions, "resources": resources})
+    }
+
     #[test]
     fn kinds_are_found_in_the_order_of_names_until_there_are_enough() {
         let mapper = RestMapper::of(&Registry::built_in());
-        let rule = |groups: &[&str], versions: &[&str], resources: &[&str]| json!({"apiGroups": groups, "apiVersions": versions, "resources": resources});
         let many = ["configmaps", "endpoints", "limitranges", "namespaces", "nodes", "pods", "podtemplates"];
         let more = [&many[..], &["secrets", "serviceaccounts", "services", "resourcequotas"]].concat();
         for (rules, expected) in [
