@@ -76,6 +76,14 @@ fn a_file_may_make_several_scenarios() {
 }
 
 #[test]
+fn a_scenario_asks_for_flags_and_controllers() {
+    let source = "# Why.\n\napiserver --a=b --c=d\n\ncontrollers e,f\n\nget pods/a\n";
+    let scenario = Scenario::parse("get/x", source).unwrap();
+    assert_eq!(scenario.flags, ["--a=b", "--c=d", "--controllers=e,f"]);
+    assert_eq!(scenario.needs, [Power::Flags]);
+}
+
+#[test]
 fn nonsense_is_refused_with_its_line() {
     for (text, error) in [
         ("create configmaps/a\n", "line 1: a scenario opens with a paragraph (`# …`) that says why it exists"),

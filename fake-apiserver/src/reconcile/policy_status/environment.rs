@@ -34,7 +34,7 @@ impl Environment {
     /// The type of an expression's value.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The findings of the compiler.
     pub(super) fn check(&self, expression: &str) -> Result<Type, String> {
         let compiled = ENVIRONMENT.compile(expression, &self.0, Stage::Stored);
         compiled.map(|compiled| compiled.result_type().clone()).map_err(|error| error.to_string())
