@@ -1,7 +1,7 @@
 //! The types that the published schemas of kinds declare.
 //!
-//! Follows `declType` of `pkg/admission/plugin/policy/validating/typechecking.go`, and `pkg/cel/openapi/resolver` of `k8s.io/apiserver`
-//! (v0.37.1), which upstream reads built-in kinds' from Go.
+//! Follows `declType` of `pkg/admission/plugin/policy/validating/typechecking.go` of `k8s.io/apiserver` (v0.37.1). Upstream reads the schemas
+//! of built-in kinds from Go; those that are published are the same.
 
 use crate::deadline::Deadline;
 use crate::discovery::{GroupVersionKind, OpenApi};
