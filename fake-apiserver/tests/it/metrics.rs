@@ -1,6 +1,7 @@
 //! `/metrics`: requests are counted as they are by a real kube-apiserver.
 
 use crate::support::*;
+use serde_json::json;
 
 /// Labels of requests for config maps, of that verb and scope.
 fn labels(verb: &str, scope: &str, dry_run: &str) -> String {
