@@ -107,6 +107,18 @@ impl Reconciler for Availability {
     }
 }
 
+/// The API services by name, and whether each is available.
+pub(crate) fn api_service_availability(snapshot: &Snapshot) -> Vec<(String, bool)> {
+    let is_met = |condition: &Value| condition["type"] == AVAILABLE && condition["status"] == "True";
+    let all = Scope::all(ids::API_SERVICES);
+    let entries = snapshot.range(&all, "");
+    let described = entries.map(|entry| {
+        let is_available = items(&entry.object(), "/status/conditions").iter().any(is_met);
+        (entry.key.name().to_owned(), is_available)
+    });
+    described.collect()
+}
+
 /// The state of an API service: the reason and the message of its condition, and whether it is met.
 struct Found {
     is_available: bool,

@@ -32,6 +32,7 @@ mod ticket;
 mod token_uses;
 
 pub(crate) use crate::commit::server::MANAGER;
+pub(crate) use availability::api_service_availability;
 pub(crate) use event::Event;
 pub(crate) use shared::{Options, Shared};
 pub(crate) use ticket::Ticket;

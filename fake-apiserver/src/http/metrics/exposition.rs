@@ -5,7 +5,7 @@ use super::{BUCKETS, Series, lock, process};
 use crate::admission::FAMILIES;
 use crate::http::replica::Replica;
 use crate::measures::Measure;
-use crate::registry::{ids, items};
+use crate::reconcile::api_service_availability;
 use crate::store::Scope;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -13,7 +13,6 @@ use http::{Method, Response};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use tree::Value;
 
 /// The response at `/metrics`; the method `DELETE` resets the counts.
 pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
@@ -182,12 +181,8 @@ fn unavailable(text: &mut Text, replica: &Replica) {
         "[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name.",
         "gauge",
     );
-    let (snapshot, all) = (replica.cluster.store.snapshot(), Scope::all(ids::API_SERVICES));
-    for entry in snapshot.range(&all, "") {
-        let object = entry.object();
-        let is_met = |condition: &Value| condition["type"] == "Available" && condition["status"] == "True";
-        let is_available = items(&object, "/status/conditions").iter().any(is_met);
-        text.sample(NAME, &[("name", entry.key.name())], if is_available { 0.0 } else { 1.0 });
+    for (name, is_available) in api_service_availability(&replica.cluster.store.snapshot()) {
+        text.sample(NAME, &[("name", &name)], if is_available { 0.0 } else { 1.0 });
     }
 }
 
