@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs Kubernetes' tests of kubectl: `run.sh FOLDER PROGRAMS`. Each of their functions is a check.
 #
-# They get a server, started with the flags that upstream starts it with and those features that it has (`KUBE_APISERVER_LACKS`), and a real
-# kube-controller-manager on it. In place of upstream's functions that build and start programs and write a report there are those below.
+# They get a server, started with the flags that upstream starts it with, and a real kube-controller-manager on it. In place
+# of upstream's functions that build and start programs and write a report there are those below.
 set -euo pipefail
 folder=$1 programs=$2
 . "$(dirname "${BASH_SOURCE[0]}")/../ports.sh"
-etcd=${ETCD:-} apiserver=$KUBE_APISERVER lacks=${KUBE_APISERVER_LACKS:-}
+etcd=${ETCD:-} apiserver=$KUBE_APISERVER
 logs=$folder/logs
 unset KUBECONFIG ETCD
 
@@ -66,8 +66,8 @@ serve() {
         --service-cluster-ip-range=10.0.0.0/24
         --client-ca-file=hack/testdata/ca/ca.crt
         --token-auth-file=hack/testdata/auth-tokens.csv
+        --runtime-config=api/v1
     )
-    flags+=(--runtime-config=api/v1)
     openssl genrsa -out "$state/accounts.key" 2048
     if [ -n "$etcd" ]; then
         local url=http://127.0.0.1:$ETCD_PORT

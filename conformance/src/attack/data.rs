@@ -64,7 +64,7 @@ pub struct Attack {
     /// Whether it waits for a limit of the server, and so runs beside others that do.
     #[serde(default)]
     pub waits: bool,
-    /// The allowed answers, if no real server judges them; one `*` stands for any text.
+    /// The allowed answers, if no real server judges them; each `*` stands for any text.
     #[serde(default)]
     pub expect: Vec<String>,
     /// The reason why no real server judges it.

@@ -2,6 +2,7 @@
 //! process's vitals.
 
 use super::vitals::Vitals;
+use conformance_judge::ledger::matches;
 use serde::Deserialize;
 
 /// Bounds on the increase of a process's resources by an attack.
@@ -55,7 +56,7 @@ impl Bounds {
 pub enum Expected<'a> {
     /// The answers of a real server; `None` if they are not recorded yet.
     Judged(Option<&'a str>),
-    /// One of these; one `*` stands for any text.
+    /// One of these; each `*` stands for any text.
     Stated(&'a [String]),
 }
 
@@ -76,7 +77,7 @@ pub enum Verdict {
 pub struct Difference {
     /// The attack, with its class.
     pub attack: String,
-    /// The answers instead; one `*` stands for any text.
+    /// The answers instead; each `*` stands for any text.
     pub observed: String,
     /// The reason why the difference is accepted.
     pub reason: String,
@@ -97,14 +98,6 @@ pub fn verdict(observed: &str, expected: Expected<'_>, listed: Option<&Differenc
             Expected::Judged(real) => format!("{observed}, not {}", real.unwrap_or_default()),
             Expected::Stated(allowed) => format!("{observed}, not {}", allowed.join(" or ")),
         }),
-    }
-}
-
-/// Whether `text` matches `pattern`, in which one `*` stands for any text.
-fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((start, end)) => text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end),
     }
 }
 

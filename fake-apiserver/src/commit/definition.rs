@@ -8,7 +8,7 @@ use tree::{Value, json};
 /// The finalizer that keeps a definition while it has objects (`CustomResourceCleanupFinalizer`).
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// A condition of a definition.
+/// A condition of a definition, or of another object that has conditions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Condition<'c> {
     pub(crate) type_: &'c str,

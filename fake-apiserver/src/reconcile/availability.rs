@@ -11,6 +11,7 @@ use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::clock::format_seconds;
+use crate::commit::definition::{Condition, is_true};
 use crate::commit::server::MANAGER;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
@@ -23,7 +24,7 @@ use futures::future::BoxFuture;
 use memchr::memmem;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tree::{Value, json};
+use tree::Value;
 
 /// The type of the condition.
 const AVAILABLE: &str = "Available";
@@ -99,7 +100,7 @@ impl Reconciler for Availability {
             let changed = context.commits.change(&key, |entry| {
                 let old = entry.object();
                 let found = found(&old, &context.store.snapshot(), context);
-                Ok((changed(resource, old, &found, &time)?, ()))
+                Ok((changed(resource, &old, &found, &time)?, ()))
             });
             changed.await.map(drop)
         }
@@ -109,14 +110,9 @@ impl Reconciler for Availability {
 
 /// The API services by name, and whether each is available.
 pub(crate) fn api_service_availability(snapshot: &Snapshot) -> Vec<(String, bool)> {
-    let is_met = |condition: &Value| condition["type"] == AVAILABLE && condition["status"] == "True";
     let all = Scope::all(ids::API_SERVICES);
     let entries = snapshot.range(&all, "");
-    let described = entries.map(|entry| {
-        let is_available = items(&entry.object(), "/status/conditions").iter().any(is_met);
-        (entry.key.name().to_owned(), is_available)
-    });
-    described.collect()
+    entries.map(|entry| (entry.key.name().to_owned(), is_true(&entry.object(), AVAILABLE))).collect()
 }
 
 /// The state of an API service: the reason and the message of its condition, and whether it is met.
@@ -185,27 +181,16 @@ fn has_endpoint(slice: &Value, port_name: &str) -> bool {
     items(slice, "/endpoints").iter().any(is_ready) && items(slice, "/ports").iter().any(is_port)
 }
 
-/// The change of an API service whose condition has to say what was found (`SetAPIServiceCondition`).
-fn changed(resource: &Resource, old: Value, found: &Found, time: &str) -> ApiResult<Change> {
-    let status = if found.is_available { "True" } else { "False" };
-    let mut conditions = items(&old, "/status/conditions").to_vec();
-    let known = conditions.iter().position(|condition| condition["type"] == AVAILABLE);
-    let before = known.map_or(&Value::Null, |at| &conditions[at]);
-    let since = if before["status"] == status { text(before, "/lastTransitionTime") } else { time };
-    let condition = json!({
-        "type": AVAILABLE, "status": status, "lastTransitionTime": since,
-        "reason": found.reason, "message": found.message,
-    });
-    if *before == condition {
+/// The change of an API service whose condition has to say what was found.
+fn changed(resource: &Resource, old: &Value, found: &Found, time: &str) -> ApiResult<Change> {
+    let Found { is_available, reason, message } = found;
+    let condition = Condition { type_: AVAILABLE, status: *is_available, reason, message };
+    if condition.is_in(old) {
         return Ok(Change::Leave);
     }
-    match known {
-        Some(at) => conditions[at] = condition,
-        None => conditions.push(condition),
-    }
     let mut new = old.clone();
-    new["status"]["conditions"] = conditions.into();
+    condition.set(&mut new, time);
     let writer = Writer { manager: MANAGER, subresource: "status", now: time };
-    resource.track(writer, Some(&old), &mut new);
+    resource.track(writer, Some(old), &mut new);
     Ok(Change::Put(draft(resource, &new)?))
 }

@@ -72,9 +72,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
     let is_matcher = |key: &str| MATCHERS.iter().any(|(matcher, _)| *matcher == key);
     let named = config.iter().filter(|(key, _)| !is_matcher(key));
     let named = named.map(|(key, value)| Ok((*key, Place::parse(key)?, *value))).collect::<Result<Vec<_>, String>>()?;
-    let group = |version: &&str| version.split_once('/').map(|(group, _)| group.to_owned());
-    let mut groups: Vec<String> = versions.keys().chain(&KNOWN).filter_map(group).collect();
-    groups.push(String::new());
+    let group = |version: &&str| version.split_once('/').map_or_else(String::new, |(group, _)| group.to_owned());
+    let groups: Vec<String> = versions.keys().chain(&KNOWN).map(group).collect();
     let unknown = named.iter().filter(|(_, place, _)| !groups.iter().any(|group| group == place.group));
     let unknown: Vec<&str> = unknown.map(|(_, place, _)| place.group_version).collect();
     if !unknown.is_empty() {
