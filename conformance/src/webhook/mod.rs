@@ -65,7 +65,9 @@ impl Webhook {
             let shared = Arc::clone(&shared);
             async move {
                 let (delay, reaction) = shared.react(&asked)?;
-                tokio::time::sleep(delay).await;
+                if !delay.is_zero() {
+                    tokio::time::sleep(delay).await;
+                }
                 Ok(reaction)
             }
         };
