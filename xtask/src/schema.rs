@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
-const PROGRAMS: [(&str, &str, &[&str]); 14] = [
+const PROGRAMS: [(&str, &str, &[&str]); 15] = [
     ("xtask/schema", ".", &["fake-apiserver/machinery/src/schema/types.txt"]),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
@@ -16,6 +16,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 14] = [
     ("conformance/control-plane", "./checks", &["fake-apiserver/src/registry/declarative/checks.txt"]),
     ("conformance/control-plane", "./accept", &["fixtures/accept.jsonl"]),
     ("conformance/control-plane", "./certificates", &["fixtures/x509/verified.jsonl"]),
+    ("conformance/control-plane", "./parsed", &["fixtures/x509/parsed.jsonl"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),
     ("conformance/control-plane", "./managers", &["fixtures/managers/values.jsonl", "fixtures/managers/stories.jsonl"]),

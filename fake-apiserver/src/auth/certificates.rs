@@ -9,7 +9,7 @@
 use super::User;
 use super::authorities::ClientAuthorities;
 use crate::user::CREDENTIAL_ID_KEY;
-use crate::x509::{Certificate, ORGANIZATION, decimal};
+use crate::x509::{Certificate, Name, ORGANIZATION, decimal};
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
@@ -50,59 +50,39 @@ impl ClientCertificate {
 
     fn evaluate(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
         let Some(der) = self.chain.first() else { return Ok(None) };
-        const MALFORMED: &str = "x509: malformed certificate";
-        let leaf = Certificate::parse(der).ok_or(MALFORMED)?;
-        let subject = Subject::of(&leaf).ok_or(MALFORMED)?;
+        let leaf = Certificate::parse(der)?;
         authorities.verify(&self.chain, now).map_err(|why| {
             let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
             format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
         })?;
-        subject.user(der)
+        user(&leaf.subject, der)
     }
 }
 
-const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 /// `X509UID` of `k8s.io/apimachinery/pkg/apis/asn1`: 1.3.6.1.4.1.57683.2.
 const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
 
-/// The fields of a certificate's subject that describe a user.
-#[derive(Debug, Default)]
-struct Subject {
-    common_name: String,
-    organizations: Vec<String>,
-    uids: Vec<String>,
-}
-
-impl Subject {
-    fn of(certificate: &Certificate<'_>) -> Option<Subject> {
-        let mut subject = Subject::default();
-        for (kind, value) in certificate.attributes()? {
-            match kind {
-                COMMON_NAME => subject.common_name = value,
-                ORGANIZATION => subject.organizations.push(value),
-                UID => subject.uids.push(value),
-                _ => {}
-            }
-        }
-        Some(subject)
+/// `CommonNameUserConversion`: the user of a certificate with that subject.
+fn user(subject: &Name<'_>, der: &[u8]) -> Outcome {
+    if subject.common_name().is_empty() {
+        return Ok(None);
     }
-
-    /// `CommonNameUserConversion`.
-    fn user(self, der: &[u8]) -> Outcome {
-        if self.common_name.is_empty() {
-            return Ok(None);
-        }
-        let uid = match &self.uids[..] {
-            [] => String::new(),
-            [uid] if uid.is_empty() => return Err("UID cannot be an empty string".into()),
-            [uid] => uid.clone(),
-            uids => return Err(format!("expected 1 UID, but found multiple: [{}]", uids.join(" "))),
-        };
-        let fingerprint: String = digest(&SHA256, der).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut user = User { name: self.common_name, uid, groups: self.organizations, ..User::default() };
-        user.set_extra(CREDENTIAL_ID_KEY, &format!("X509SHA256={fingerprint}"));
-        Ok(Some(user))
-    }
+    let uids: Vec<&str> = subject.all(UID).collect();
+    let uid = match &uids[..] {
+        [] => "",
+        [""] => return Err("UID cannot be an empty string".into()),
+        [uid] => uid,
+        uids => return Err(format!("expected 1 UID, but found multiple: [{}]", uids.join(" "))),
+    };
+    let fingerprint: String = digest(&SHA256, der).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut user = User {
+        name: subject.common_name().to_owned(),
+        uid: uid.to_owned(),
+        groups: subject.all(ORGANIZATION).map(str::to_owned).collect(),
+        ..User::default()
+    };
+    user.set_extra(CREDENTIAL_ID_KEY, &format!("X509SHA256={fingerprint}"));
+    Ok(Some(user))
 }
 
 /// `columnSeparatedHex`.

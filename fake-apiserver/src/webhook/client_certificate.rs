@@ -83,7 +83,7 @@ impl ClientCertificate {
 /// The blocks of PEM with a label that is wanted, and the labels of the others.
 fn blocks(pem: &[u8], is_wanted: fn(&str) -> bool) -> (Vec<Vec<u8>>, Vec<String>) {
     let (mut wanted, mut others) = (Vec::new(), Vec::new());
-    for block in pem::blocks(&String::from_utf8_lossy(pem)) {
+    for block in pem::blocks(pem) {
         match is_wanted(&block.label) {
             true => wanted.push(block.content),
             false => others.push(block.label),

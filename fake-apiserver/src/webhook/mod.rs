@@ -8,6 +8,7 @@
 //! Ports `pkg/util/webhook/client.go` of `k8s.io/apiserver` and what it uses of `rest` of `k8s.io/client-go` (v0.37.1), errors
 //! included.
 
+mod alerts;
 mod answer;
 mod call;
 mod client_certificate;

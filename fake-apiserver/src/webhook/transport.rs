@@ -4,6 +4,7 @@
 //! under way has an HTTP/1.1 connection to itself, so that a load balancer can spread them. Webhooks behind a service are connected to
 //! where it leads at that time.
 
+use super::alerts::{Alert, Alerting};
 use super::answer::Answer;
 use super::call::Call;
 use super::client_certificate::ClientCertificate;
@@ -83,21 +84,34 @@ type Origin = (bool, Address);
 /// The connections to one address.
 #[derive(Default)]
 struct Pool {
-    idle: Vec<http1::SendRequest<Body>>,
+    idle: Vec<Idle>,
     /// The connections that calls share.
     shared: Vec<Shared>,
+}
+
+/// A connection that waits for a call.
+struct Idle {
+    sender: http1::SendRequest<Body>,
+    alert: Alert,
 }
 
 /// A connection that calls share.
 struct Shared {
     sender: http2::SendRequest<Body>,
+    alert: Alert,
     /// The number of its streams so far.
     streams: u32,
     /// Each call under way holds it, too.
     calls: Arc<()>,
 }
 
-enum Connection {
+/// A connection for a call, and the alert by which it was refused, if it was.
+struct Connection {
+    kind: Kind,
+    alert: Alert,
+}
+
+enum Kind {
     Own(http1::SendRequest<Body>),
     /// With the number of the stream, and what the call holds.
     Shared(http2::SendRequest<Body>, u32, Arc<()>),
@@ -111,7 +125,8 @@ impl Shared {
 
     fn connection(&mut self) -> Connection {
         self.streams += 1;
-        Connection::Shared(self.sender.clone(), self.streams, self.calls.clone())
+        let kind = Kind::Shared(self.sender.clone(), self.streams, self.calls.clone());
+        Connection { kind, alert: self.alert.clone() }
     }
 }
 
@@ -121,12 +136,12 @@ impl Pool {
         if let Some(shared) = self.shared.iter_mut().find(|shared| shared.has_room()) {
             return Some(shared.connection());
         }
-        self.idle.pop().map(Connection::Own)
+        self.idle.pop().map(|Idle { sender, alert }| Connection { kind: Kind::Own(sender), alert })
     }
 
     /// Shares a new connection, unless there is room on others.
-    fn share(&mut self, sender: http2::SendRequest<Body>) -> Connection {
-        let mut shared = Shared { sender, streams: 0, calls: Arc::default() };
+    fn share(&mut self, sender: http2::SendRequest<Body>, alert: Alert) -> Connection {
+        let mut shared = Shared { sender, alert, streams: 0, calls: Arc::default() };
         let connection = shared.connection();
         if self.shared.len() < IDLE && !self.shared.iter().any(Shared::has_room) {
             self.shared.push(shared);
@@ -136,7 +151,7 @@ impl Pool {
 
     fn forget_closed(&mut self) {
         self.shared.retain(|shared| !shared.sender.is_closed());
-        self.idle.retain(|sender| !sender.is_closed());
+        self.idle.retain(|idle| !idle.sender.is_closed());
     }
 
     fn is_empty(&self) -> bool {
@@ -179,11 +194,14 @@ impl Transport {
             }
         }
         let (connection, end) = self.connect(&origin, call.url).await?;
+        let alert = connection.alert.clone();
         match self.exchange(&origin, connection, call).await? {
             Some(answer) => Ok(answer),
             // The webhook has ended the connection before the request was sent, and may have said why.
             None => {
-                Err(end.await.ok().and_then(Result::err).map_or_else(|| "EOF".into(), |why| exchange_error(&why, 1)))
+                let error = end.await.ok().and_then(Result::err);
+                let error = || error.map_or_else(|| "EOF".into(), |why| exchange_error(&why, 1));
+                Err(alert.received().map_or_else(error, alert_error))
             }
         }
     }
@@ -204,20 +222,22 @@ impl Transport {
         let failed = |error: hyper::Error| error.to_string();
         if !is_secure {
             let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-            return Ok((Connection::Own(sender), tokio::spawn(connection)));
+            let connected = Connection { kind: Kind::Own(sender), alert: Alert::default() };
+            return Ok((connected, tokio::spawn(connection)));
         }
         let name = self.server_name.as_ref().unwrap_or(&url.host).clone();
         let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
         let stream = self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))?;
         let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        let io = TokioIo::new(stream);
+        let alert = Alert::default();
+        let io = TokioIo::new(Alerting::new(stream, alert.clone()));
         if !is_shared {
             let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
-            return Ok((Connection::Own(sender), tokio::spawn(connection)));
+            return Ok((Connection { kind: Kind::Own(sender), alert }, tokio::spawn(connection)));
         }
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
         let end = tokio::spawn(connection);
-        Ok((self.pool(origin, |pool| pool.share(sender)), end))
+        Ok((self.pool(origin, |pool| pool.share(sender, alert)), end))
     }
 
     fn tls(&self) -> Result<TlsConnector, Failed> {
@@ -234,20 +254,21 @@ impl Transport {
         connection: Connection,
         call: Call<'_>,
     ) -> Result<Option<Answer>, Failed> {
-        let (sent, stream) = match connection {
-            Connection::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
+        let Connection { kind, alert } = connection;
+        let (sent, stream) = match kind {
+            Kind::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
                 Ok(response) => {
                     let answer = read(response).await;
                     self.pool(origin, |pool| {
                         if !sender.is_closed() && pool.idle.len() < IDLE {
-                            pool.idle.push(sender);
+                            pool.idle.push(Idle { sender, alert });
                         }
                     });
                     return Ok(Some(answer));
                 }
                 Err(error) => (error, 0),
             },
-            Connection::Shared(mut sender, stream, _under_way) => {
+            Kind::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
                 match sender.try_send_request(request(call, &uri)?).await {
                     Ok(response) => return Ok(Some(read(response).await)),
@@ -257,7 +278,7 @@ impl Transport {
         };
         match sent.message() {
             Some(_) => Ok(None),
-            None => Err(exchange_error(sent.error(), stream)),
+            None => Err(alert.received().map_or_else(|| exchange_error(sent.error(), stream), alert_error)),
         }
     }
 }
@@ -372,10 +393,8 @@ fn exchange_error(error: &hyper::Error, stream: u32) -> Failed {
     }
     let Some(source) = error.source() else { return error.to_string() };
     let own = source.downcast_ref::<io::Error>();
-    let alert = own.and_then(|own| own.get_ref()?.downcast_ref::<rustls::Error>());
-    match (own.map(io::Error::kind), alert) {
-        (Some(io::ErrorKind::UnexpectedEof), _) => "unexpected EOF".into(),
-        (_, Some(rustls::Error::AlertReceived(alert))) => alert_error(*alert),
+    match own.map(io::Error::kind) {
+        Some(io::ErrorKind::UnexpectedEof) => "unexpected EOF".into(),
         _ => {
             let text = source.to_string();
             let reason = text.strip_prefix("stream error received: ");

@@ -62,7 +62,7 @@ impl ServerCertVerifier for Trust {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let parsed = Certificate::parse(certificate).ok_or(CertificateError::BadEncoding)?;
+        let parsed = Certificate::parse(certificate).map_err(|_| CertificateError::BadEncoding)?;
         let key = SubjectPublicKeyInfoDer::from(parsed.key_info);
         verify_tls13_signature_with_raw_key(message, &key, signature, &self.algorithms)
     }

@@ -1,6 +1,7 @@
 //! Constraints on the names for which an authority may sign (`constraints.go`): on names in DNS and on addresses.
 
 use super::der::{self, SEQUENCE, address};
+use super::extensions::AlternativeNames;
 use std::net::IpAddr;
 
 const PERMITTED: u8 = 0xa0;
@@ -10,6 +11,8 @@ const EMAIL: u8 = 0x81;
 const DNS: u8 = 0x82;
 const URI: u8 = 0x86;
 const IP: u8 = 0x87;
+
+const INVALID: &str = "x509: invalid NameConstraints extension";
 
 /// The constraints of an authority.
 #[derive(Debug, Default)]
@@ -36,42 +39,57 @@ struct Network {
 }
 
 impl<'a> Constraints<'a> {
-    /// Reads the extension; none if it is malformed.
-    pub(super) fn parse(mut value: &'a [u8]) -> Option<Constraints<'a>> {
+    /// Reads the value of the extension (`parseNameConstraintsExtension`).
+    ///
+    /// # Errors
+    /// Go's words.
+    pub(super) fn parse(mut value: &'a [u8]) -> Result<Constraints<'a>, String> {
         let mut found = Constraints::default();
-        for (tag, subtrees) in der::elements(der::element(&mut value, SEQUENCE)?) {
-            for (_, mut subtree) in der::elements(subtrees) {
-                let (kind, base) = der::any(&mut subtree)?;
-                let side = match tag {
-                    PERMITTED => &mut found.permitted,
-                    EXCLUDED => &mut found.excluded,
-                    _ => return None,
-                };
-                match kind {
-                    DNS => {
-                        let domain = std::str::from_utf8(base).ok()?;
-                        side.dns.push(Some(domain).filter(|one| is_domain(one.strip_prefix('.').unwrap_or(one)))?);
-                    }
-                    IP => side.networks.push(Network::parse(base)?),
-                    EMAIL | URI => found.has_emails_or_uris = true,
-                    _ => found.has_unknown = true,
+        let mut both = der::element(&mut value, SEQUENCE).filter(|_| value.is_empty()).ok_or(INVALID)?;
+        let permitted = der::optional(&mut both, PERMITTED).ok_or(INVALID)?.unwrap_or_default();
+        let excluded = der::optional(&mut both, EXCLUDED).ok_or(INVALID)?.unwrap_or_default();
+        if !both.is_empty() {
+            return Err(INVALID.into());
+        }
+        if permitted.is_empty() && excluded.is_empty() {
+            return Err("x509: empty name constraints extension".into());
+        }
+        found.permitted = found.subtrees(permitted)?;
+        found.excluded = found.subtrees(excluded)?;
+        Ok(found)
+    }
+
+    fn subtrees(&mut self, mut rest: &'a [u8]) -> Result<Subtrees<'a>, String> {
+        let mut found = Subtrees::default();
+        while !rest.is_empty() {
+            let subtree = der::element(&mut rest, SEQUENCE);
+            let (kind, base) = subtree.and_then(|mut subtree| der::any(&mut subtree)).ok_or(INVALID)?;
+            match kind {
+                DNS => found.dns.push(domain(base, |_| false, "dnsName")?),
+                IP => found.networks.push(Network::parse(base)?),
+                EMAIL => {
+                    domain(base, |text| text.contains('@'), "rfc822Name")?;
+                    self.has_emails_or_uris = true;
                 }
+                URI => {
+                    let name = domain(base, |text| text.parse::<IpAddr>().is_ok(), "URI")?;
+                    if name.parse::<IpAddr>().is_ok() {
+                        return Err(format!("x509: failed to parse URI constraint {name:?}: cannot be IP address"));
+                    }
+                    self.has_emails_or_uris = true;
+                }
+                _ => self.has_unknown = true,
             }
         }
-        Some(found)
+        Ok(found)
     }
 
     /// Checks the names of a certificate: addresses, names in DNS, and whether there are e-mail addresses or URIs.
     ///
     /// # Errors
     /// Go's words about the first name that is not allowed.
-    pub(super) fn check(
-        &self,
-        addresses: &[IpAddr],
-        dns_names: &[&str],
-        has_emails_or_uris: bool,
-    ) -> Result<(), String> {
-        for address in addresses {
+    pub(super) fn check(&self, names: &AlternativeNames<'_>) -> Result<(), String> {
+        for address in &names.addresses {
             let among = |networks: &[Network]| networks.iter().copied().find(|network| network.has(*address));
             let (permitted, excluded) = (&self.permitted.networks, &self.excluded.networks);
             let named = |network: Network| format!("{}/{}", network.address, network.bits);
@@ -83,7 +101,7 @@ impl<'a> Constraints<'a> {
                 among(excluded).map(named),
             )?;
         }
-        for name in dns_names {
+        for name in &names.dns_names {
             if !is_domain(name) {
                 return Err(format!("x509: cannot parse dnsName {name:?}"));
             }
@@ -95,7 +113,7 @@ impl<'a> Constraints<'a> {
             let found = found.or_else(|| excluded.iter().find(|constraint| is_covered(name, constraint)));
             verdict("DNS name", name, permitted.len(), is_permitted, found.map(|found| found.to_string()))?;
         }
-        if self.has_emails_or_uris && has_emails_or_uris {
+        if self.has_emails_or_uris && names.has_emails_or_uris {
             return Err("fake-apiserver does not check name constraints about e-mail addresses and URIs".into());
         }
         Ok(())
@@ -116,6 +134,18 @@ fn verdict(
     match excluded {
         Some(constraint) => Err(format!("{kind} {name:?} is excluded by constraint {constraint:?}")),
         None => Ok(()),
+    }
+}
+
+/// The domain in a constraint of that kind, or a text that is of another form.
+fn domain<'a>(base: &'a [u8], is_other: impl Fn(&str) -> bool, kind: &str) -> Result<&'a str, String> {
+    let lossy = || String::from_utf8_lossy(base);
+    let text = std::str::from_utf8(base).ok().filter(|text| text.is_ascii()).ok_or_else(|| {
+        format!("x509: invalid constraint value: x509: {:?} cannot be encoded as an IA5String", lossy())
+    })?;
+    match is_other(text) || is_domain(text.strip_prefix('.').unwrap_or(text)) {
+        true => Ok(text),
+        false => Err(format!("x509: failed to parse {kind} constraint {text:?}")),
     }
 }
 
@@ -142,13 +172,22 @@ fn is_covered(name: &str, domain: &str) -> bool {
 }
 
 impl Network {
-    fn parse(bytes: &[u8]) -> Option<Network> {
+    fn parse(bytes: &[u8]) -> Result<Network, String> {
+        if ![8, 32].contains(&bytes.len()) {
+            return Err(format!("x509: IP constraint contained value of length {}", bytes.len()));
+        }
         let (base, mask) = bytes.split_at(bytes.len() / 2);
         let bits = mask.iter().map(|byte| byte.leading_ones()).sum();
         let ones: u32 = mask.iter().map(|byte| byte.count_ones()).sum();
         // A mask has no ones after a zero.
         let is_mask = mask.iter().zip(mask.iter().skip(1)).all(|(one, next)| *one == 0xff || *next == 0);
-        (base.len() == mask.len() && is_mask && ones == bits).then_some(Network { address: address(base)?, bits })
+        match address(base).filter(|_| is_mask && ones == bits) {
+            Some(address) => Ok(Network { address, bits }),
+            None => {
+                let mask: String = mask.iter().map(|byte| format!("{byte:02x}")).collect();
+                Err(format!("x509: IP constraint contained invalid mask {mask}"))
+            }
+        }
     }
 
     fn has(self, address: IpAddr) -> bool {

@@ -12,18 +12,25 @@
 //! Ports `crypto/x509` of Go 1.26 (`verify.go`, `constraints.go`, `cert_pool.go`, and of `parser.go` what they need). Not ported: certificate
 //! policies, and name constraints about e-mail addresses and URIs. A chain on which they would bear is refused.
 
+mod asn1;
 mod certificate;
 mod constraints;
 pub(crate) mod der;
+mod extensions;
+mod key;
+mod name;
 mod names;
 pub(crate) mod pem;
 mod pool;
 mod request;
 mod signature;
+mod time;
 
-pub(crate) use certificate::{Certificate, ORGANIZATION, decimal};
+pub(crate) use certificate::{Certificate, decimal};
+pub(crate) use key::KeyKind;
+pub(crate) use name::{Name, ORGANIZATION};
 pub(crate) use pool::{Pool, Usage};
-pub(crate) use request::{CertificateRequest, KeyKind, key_kind};
+pub(crate) use request::CertificateRequest;
 
 #[cfg(test)]
 mod tests;

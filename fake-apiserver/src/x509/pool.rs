@@ -36,7 +36,7 @@ impl Pool {
     /// The certificates of a PEM bundle, without those that cannot be read.
     pub(crate) fn from_pem(pem: &[u8]) -> Pool {
         let all = CertificateDer::pem_slice_iter(pem).flatten();
-        Pool(all.filter(|der| Certificate::parse(der).is_some()).collect())
+        Pool(all.filter(|der| Certificate::parse(der).is_ok()).collect())
     }
 
     /// The certificates, as DER.
@@ -55,10 +55,9 @@ impl Pool {
         usage: Usage,
         now: Timestamp,
     ) -> Result<(), String> {
-        let sent: Option<Vec<Certificate<'c>>> = chain.into_iter().map(Certificate::parse).collect();
-        let sent = sent.filter(|sent| !sent.is_empty()).ok_or("x509: malformed certificate")?;
-        let (leaf, intermediates) = (&sent[0], &sent[1..]);
-        let roots: Vec<Certificate<'_>> = self.0.iter().filter_map(|der| Certificate::parse(der)).collect();
+        let sent = chain.into_iter().map(Certificate::parse).collect::<Result<Vec<Certificate<'c>>, String>>()?;
+        let (leaf, intermediates) = sent.split_first().ok_or("x509: malformed certificate")?;
+        let roots: Vec<Certificate<'_>> = self.0.iter().filter_map(|der| Certificate::parse(der).ok()).collect();
         is_valid(leaf, Place::Leaf, &[], now)?;
         if let Some(host) = host {
             names::check(leaf, host)?;
@@ -204,7 +203,7 @@ fn check_names(chain: &[&Certificate<'_>]) -> Result<(), String> {
             continue;
         }
         for constraints in chain[index + 1..].iter().filter_map(|above| above.constraints.as_ref()) {
-            constraints.check(&certificate.addresses, &certificate.dns_names, certificate.has_emails_or_uris)?;
+            constraints.check(&certificate.names)?;
         }
     }
     Ok(())
@@ -212,12 +211,14 @@ fn check_names(chain: &[&Certificate<'_>]) -> Result<(), String> {
 
 /// Whether both are the same to a chain: subject, key and alternative names (`alreadyInChain`).
 fn is_same(one: &Certificate<'_>, other: &Certificate<'_>) -> bool {
-    one.subject == other.subject && one.key_info == other.key_info && one.alternative_names == other.alternative_names
+    one.raw_subject == other.raw_subject
+        && one.key_info == other.key_info
+        && one.alternative_names == other.alternative_names
 }
 
 /// The certificates that may have signed a child, the most likely ones first (`findPotentialParents`).
 fn parents<'s, 'c>(child: &Certificate<'c>, among: &'s [Certificate<'c>]) -> Vec<&'s Certificate<'c>> {
-    let mut found: Vec<&Certificate<'_>> = among.iter().filter(|one| one.subject == child.issuer).collect();
+    let mut found: Vec<&Certificate<'_>> = among.iter().filter(|one| one.raw_subject == child.raw_issuer).collect();
     let key = child.authority_key_id;
     found.sort_by_key(|one| match one.key_id {
         same if same == key => 0,

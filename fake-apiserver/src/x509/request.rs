@@ -1,72 +1,104 @@
-//! Requests for certificates (PKCS #10), and the keys in them.
+//! Requests for certificates (PKCS #10).
 //!
-//! Follows `ParseCertificateRequest`, `CheckSignature` and `parsePublicKey` of `crypto/x509` (Go 1.26). Of the errors of Go's parser
-//! of ASN.1 only the frequent ones have Go's words. Signatures with SHA-1, and those of RSA keys of less than 2048 bits, are refused.
+//! Ports `ParseCertificateRequest` and `CheckSignature` of `crypto/x509` (Go 1.26).
 
-use super::certificate::{ORGANIZATION, attributes};
-use super::der::{self, BIT_STRING, INTEGER, OBJECT_IDENTIFIER, SEQUENCE};
-use super::signature;
+use super::asn1::{self, Fields, TAG_BIT_STRING, TAG_INTEGER, TAG_OBJECT_IDENTIFIER, TAG_SEQUENCE, TAG_SET, Type};
+use super::key::{self, KeyKind};
+use super::name::Name;
+use super::{der, extensions, signature};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
-const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
-const ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1];
-const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
-/// Elliptic curves: identifiers and names.
-const CURVES: [(&[u8], &str); 4] = [
-    (&[0x2b, 0x81, 4, 0, 33], "P-224"),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7], "P-256"),
-    (&[0x2b, 0x81, 4, 0, 34], "P-384"),
-    (&[0x2b, 0x81, 4, 0, 35], "P-521"),
-];
+const REQUEST: Type = Type::compound(TAG_SEQUENCE, "certificateRequest");
+const SIGNED: Type = Type::compound(TAG_SEQUENCE, "tbsCertificateRequest");
+const KEY_INFO: Type = Type::compound(TAG_SEQUENCE, "publicKeyInfo");
+const ALGORITHM: Type = Type::compound(TAG_SEQUENCE, "AlgorithmIdentifier");
+const ATTRIBUTES: Type = Type::tagged(0);
+const ATTRIBUTE: Type = Type::compound(TAG_SEQUENCE, "pkcs10Attribute");
+const VALUES: Type = Type::compound(TAG_SET, "");
+const EXTENSIONS: Type = Type::compound(TAG_SEQUENCE, "");
+const EXTENSION: Type = Type::compound(TAG_SEQUENCE, "Extension");
+const VERSION: Type = Type::primitive(TAG_INTEGER, "int");
+const IDENTIFIER: Type = Type::primitive(TAG_OBJECT_IDENTIFIER, "ObjectIdentifier");
+const BITS: Type = Type::primitive(TAG_BIT_STRING, "BitString");
+const BYTES: Type = Type::primitive(4, "");
+/// The type of the attribute with requested extensions: `oidExtensionRequest`.
+const EXTENSION_REQUEST: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 14];
+const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, extensions::SUBJECT_ALTERNATIVE_NAME];
 
 /// A request. Its parts are DER.
 #[derive(Debug)]
 pub(crate) struct CertificateRequest<'a> {
     signed: &'a [u8],
     signature_algorithm: &'a [u8],
-    signature: &'a [u8],
-    subject: &'a [u8],
+    signature: Cow<'a, [u8]>,
+    pub(crate) subject: Name<'a>,
     /// The key with its algorithm (`SubjectPublicKeyInfo`), whole.
     pub(crate) key_info: &'a [u8],
+    key_algorithm: &'a [u8],
+    key: Cow<'a, [u8]>,
+    /// The kind of the key; `None` if Go does not know it.
+    pub(crate) key_kind: Option<KeyKind>,
+}
+
+/// `pkix.AlgorithmIdentifier`.
+struct Algorithm<'a> {
+    id: &'a [u8],
+    parameters: &'a [u8],
+    /// Both, as they are encoded.
+    content: &'a [u8],
+}
+
+impl<'a> Algorithm<'a> {
+    fn take(fields: &mut Fields<'a>) -> asn1::Result<Self> {
+        let content = fields.take(ALGORITHM)?;
+        let mut parts = Fields::new(content);
+        let id = asn1::identifier(parts.take(IDENTIFIER)?)?;
+        let parameters = if parts.is_at_end() { &[] } else { parts.any()?.whole };
+        Ok(Algorithm { id, parameters, content })
+    }
+}
+
+fn take_bits<'a>(fields: &mut Fields<'a>) -> asn1::Result<Cow<'a, [u8]>> {
+    let (bytes, unused) = asn1::bits(fields.take(BITS)?)?;
+    Ok(der::aligned(bytes, unused))
 }
 
 impl<'a> CertificateRequest<'a> {
     /// Reads a request.
     ///
     /// # Errors
-    /// If it is malformed.
-    pub(crate) fn parse(der: &'a [u8]) -> Result<Self, &'static str> {
-        const MALFORMED: &str = "asn1: structure error: tags don't match";
-        if der.is_empty() {
-            return Err("asn1: syntax error: sequence truncated");
+    /// Go's words.
+    pub(crate) fn parse(der: &'a [u8]) -> Result<Self, String> {
+        let mut input = Fields::new(der);
+        let mut request = input.nested(REQUEST)?;
+        let signed = request.take_whole(SIGNED)?;
+        let mut fields = Fields::new(signed.content);
+        asn1::integer(fields.take(VERSION)?)?;
+        let subject = fields.any()?.whole;
+        let info = fields.take_whole(KEY_INFO)?;
+        let mut key_fields = Fields::new(info.content);
+        let key_algorithm = Algorithm::take(&mut key_fields)?;
+        let key = take_bits(&mut key_fields)?;
+        let attributes = asn1::list(fields.take(ATTRIBUTES)?, None)?;
+        let signature_algorithm = Algorithm::take(&mut request)?.content;
+        let signature = take_bits(&mut request)?;
+        if !input.is_at_end() {
+            return Err(asn1::syntax("trailing data"));
         }
-        let mut rest = der;
-        let Some((tag, content)) = der::any(&mut rest) else {
-            return Err("asn1: syntax error: data truncated");
-        };
-        let request = if tag == SEQUENCE { Self::from_parts(content) } else { None };
-        match request {
-            Some(_) if !rest.is_empty() => Err("asn1: syntax error: trailing data"),
-            Some(request) => Ok(request),
-            None => Err(MALFORMED),
-        }
-    }
-
-    fn from_parts(mut parts: &'a [u8]) -> Option<Self> {
-        let signed = der::whole(&mut parts)?;
-        let signature_algorithm = der::element(&mut parts, SEQUENCE)?;
-        let (_, signature) = der::element(&mut parts, BIT_STRING)?.split_first()?;
-        let mut fields = der::element(&mut { signed }, SEQUENCE)?;
-        der::element(&mut fields, INTEGER)?;
-        let subject = der::element(&mut fields, SEQUENCE)?;
-        let key_info = der::whole(&mut fields)?;
-        der::element(&mut { key_info }, SEQUENCE)?;
-        Some(CertificateRequest { signed, signature_algorithm, signature, subject, key_info })
-    }
-
-    /// The organizations of the subject, which become groups of the user.
-    pub(crate) fn organizations(&self) -> Vec<String> {
-        let attributes = attributes(self.subject).unwrap_or_default();
-        attributes.into_iter().filter(|(kind, _)| *kind == ORGANIZATION).map(|(_, text)| text).collect()
+        let key_kind = key::kind(key_algorithm.id, key_algorithm.parameters, &key)?;
+        let subject = Name::of_request(subject)?;
+        check_extensions(attributes.iter().map(|attribute| attribute.whole))?;
+        Ok(CertificateRequest {
+            signed: signed.whole,
+            signature_algorithm,
+            signature,
+            subject,
+            key_info: info.whole,
+            key_algorithm: key_algorithm.content,
+            key,
+            key_kind,
+        })
     }
 
     /// Checks that the request is signed with its own key.
@@ -74,43 +106,46 @@ impl<'a> CertificateRequest<'a> {
     /// # Errors
     /// Go's words.
     pub(crate) fn check_signature(&self) -> Result<(), String> {
-        let (algorithm, key) = split(self.key_info).ok_or("x509: malformed public key")?;
-        signature::verify(self.signature_algorithm, algorithm, key, self.signed, self.signature)
+        signature::verify(self.signature_algorithm, self.key_algorithm, &self.key, self.signed, &self.signature)
     }
 }
 
-/// The kinds of public keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyKind {
-    Ed25519,
-    /// On the curve of that name.
-    Ecdsa(&'static str),
-    /// With a modulus of so many bits, in whole bytes.
-    Rsa(usize),
-}
-
-/// The kind of a key (`SubjectPublicKeyInfo`); `None` if it is malformed or of another kind.
-pub(crate) fn key_kind(info: &[u8]) -> Option<KeyKind> {
-    let (mut algorithm, mut key) = split(info)?;
-    match der::element(&mut algorithm, OBJECT_IDENTIFIER)? {
-        ED25519 => Some(KeyKind::Ed25519),
-        ECDSA => {
-            let curve = der::element(&mut algorithm, OBJECT_IDENTIFIER)?;
-            CURVES.iter().find(|(id, _)| *id == curve).map(|(_, name)| KeyKind::Ecdsa(name))
+/// Checks the extensions that attributes ask for (`parseCSRExtensions`), and the alternative names among them.
+fn check_extensions<'a>(attributes: impl Iterator<Item = &'a [u8]>) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    let mut names = Vec::new();
+    for attribute in attributes {
+        // An attribute that cannot be read is none.
+        let Ok(Some(requested)) = requested_extensions(attribute) else { continue };
+        let mut extensions = Vec::new();
+        for extension in asn1::list(Fields::new(requested).take(EXTENSIONS)?, Some(EXTENSION))? {
+            let mut fields = Fields::new(extension.content);
+            let kind = asn1::identifier(fields.take(IDENTIFIER)?)?;
+            extensions.push((kind, extension_value(&mut fields)?));
         }
-        RSA => {
-            let modulus = der::element(&mut der::element(&mut key, SEQUENCE)?, INTEGER)?;
-            let leading = modulus.iter().take_while(|byte| **byte == 0).count();
-            Some(KeyKind::Rsa((modulus.len() - leading) * 8))
+        if !extensions.iter().all(|(kind, _)| seen.insert(*kind)) {
+            return Err("x509: certificate request contains duplicate requested extensions".into());
         }
-        _ => None,
+        names.extend(extensions.iter().filter(|(kind, _)| *kind == ALTERNATIVE_NAMES).map(|(_, value)| *value));
     }
+    names.into_iter().try_for_each(|names| extensions::AlternativeNames::parse(names).map(drop))
 }
 
-/// The algorithm of a key, and the key itself.
-fn split(info: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut parts = der::element(&mut { info }, SEQUENCE)?;
-    let algorithm = der::element(&mut parts, SEQUENCE)?;
-    let (_, key) = der::element(&mut parts, BIT_STRING)?.split_first()?;
-    Some((algorithm, key))
+/// The value of an extension, whose criticality may be said before it.
+fn extension_value<'a>(fields: &mut Fields<'a>) -> asn1::Result<&'a [u8]> {
+    const CRITICAL: u32 = 1;
+    if fields.peeks(CRITICAL)? {
+        asn1::boolean(fields.any()?.content)?;
+    }
+    fields.take(BYTES)
+}
+
+/// The extensions that an attribute asks for, if it asks for any.
+fn requested_extensions(attribute: &[u8]) -> asn1::Result<Option<&[u8]>> {
+    let mut outer = Fields::new(attribute);
+    let mut fields = outer.nested(ATTRIBUTE)?;
+    let kind = asn1::identifier(fields.take(IDENTIFIER)?)?;
+    let values = asn1::list(fields.take(VALUES)?, None)?;
+    let asked = values.first().filter(|_| outer.is_at_end() && kind == EXTENSION_REQUEST);
+    Ok(asked.map(|value| value.whole))
 }

@@ -1,6 +1,7 @@
 //! The check that a certificate is signed by another one (`CheckSignatureFrom`), and that of any signature by a key.
 
 use super::Certificate;
+use super::key::{ECDSA, ED25519, RSA};
 use aws_lc_rs::signature::{RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, UnparsedPublicKey};
 use rustls::crypto::aws_lc_rs::default_provider;
 
@@ -12,9 +13,31 @@ const INSECURE: [(&[u8], &str); 3] = [
 ];
 /// The algorithms of keys: identifiers, and Go's error for a signature that does not verify.
 const KEYS: [(&[u8], &str); 3] = [
-    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1], "crypto/rsa: verification error"),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1], "x509: ECDSA verification failure"),
-    (&[0x2b, 0x65, 0x70], "x509: Ed25519 verification failure"),
+    (RSA, "crypto/rsa: verification error"),
+    (ECDSA, "x509: ECDSA verification failure"),
+    (ED25519, "x509: Ed25519 verification failure"),
+];
+/// Likewise, with their names.
+const NAMES: [(&[u8], &str); 3] = [(RSA, "RSA"), (ECDSA, "ECDSA"), (ED25519, "Ed25519")];
+/// Likewise, with Go's types of them.
+const TYPES: [(&[u8], &str); 3] =
+    [(RSA, "*rsa.PublicKey"), (ECDSA, "*ecdsa.PublicKey"), (ED25519, "ed25519.PublicKey")];
+/// The algorithms of signatures: identifiers, and the keys that they are for.
+const SIGNATURES: [(&[u8], &str); 14] = [
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 4], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 5], "RSA"),
+    (&[0x2b, 0x0e, 3, 2, 29], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 11], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 12], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 13], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x38, 4, 3], "DSA"),
+    (&[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 2], "DSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 1], "ECDSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2], "ECDSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 3], "ECDSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 4], "ECDSA"),
+    (ED25519, "Ed25519"),
 ];
 const UNKNOWN: &str = "x509: cannot verify signature: algorithm unimplemented";
 
@@ -28,9 +51,19 @@ pub(super) fn check(certificate: &Certificate<'_>, parent: &Certificate<'_>) -> 
         return Err("x509: invalid signature: parent certificate cannot sign this kind of certificate".into());
     }
     if let Some(name) = named(certificate.signature_algorithm, &INSECURE) {
-        return Err(format!("x509: cannot verify signature: insecure algorithm {name}"));
+        return Err(insecure(name));
     }
-    verify(certificate.signature_algorithm, parent.key_algorithm, parent.key, certificate.signed, certificate.signature)
+    verify(
+        certificate.signature_algorithm,
+        parent.key_algorithm,
+        &parent.key,
+        certificate.signed,
+        &certificate.signature,
+    )
+}
+
+fn insecure(name: &str) -> String {
+    format!("x509: cannot verify signature: insecure algorithm {name}")
 }
 
 /// The text of an algorithm in a table.
@@ -50,6 +83,16 @@ pub(super) fn verify(
     signed: &[u8],
     signature: &[u8],
 ) -> Result<(), String> {
+    if named(signature_algorithm, &INSECURE) == Some("MD5-RSA") {
+        return Err(insecure("MD5-RSA"));
+    }
+    if let (Some(wanted), Some(found)) = (named(signature_algorithm, &SIGNATURES), named(key_algorithm, &TYPES))
+        && named(key_algorithm, &NAMES) != Some(wanted)
+    {
+        return Err(format!(
+            "x509: signature algorithm specifies an {wanted} public key, but have public key of type {found}"
+        ));
+    }
     let wrong = || named(key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned();
     if named(signature_algorithm, &INSECURE) == Some("SHA1-RSA") && named(key_algorithm, &KEYS[..1]).is_some() {
         let key = UnparsedPublicKey::new(&RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY, key);

@@ -7,7 +7,7 @@ use crate::admission::{Attributes, Immediate, Operation};
 use crate::auth::authorizer::{Decision, Target};
 use crate::error::ApiResult;
 use crate::object::generation::{equal, same_but_for_garbage_collection};
-use crate::registry::{ids, requested_organizations, text};
+use crate::registry::{ids, requested_subject, text};
 use crate::schema::quote;
 use tree::Value;
 
@@ -83,7 +83,9 @@ impl Immediate for SubjectRestriction {
         if !is_new || text(request, "/spec/signerName") != CLIENT_SIGNER {
             return Ok(());
         }
-        match requested_organizations(request).iter().any(|group| group == MASTERS) {
+        let subject = requested_subject(request)
+            .map_err(|why| write.forbidden(request, format!("failed to parse CSR: {why}")))?;
+        match subject.organizations.iter().any(|group| group == MASTERS) {
             false => Ok(()),
             true => {
                 let why = format!("use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed");

@@ -10,7 +10,7 @@ use crate::registry::cursor::At;
 use crate::registry::types::{conditions, is_kubernetes_signer, signer_name};
 use crate::registry::{items, text};
 use crate::schema::{lookup, quote};
-use crate::x509::{Certificate, CertificateRequest, KeyKind, key_kind, pem};
+use crate::x509::{Certificate, CertificateRequest, KeyKind, pem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
@@ -110,7 +110,7 @@ fn stub(at: At<'_, '_>, errors: &mut Errors) {
     let Ok(request) = CertificateRequest::parse(&der) else {
         return omitted(at.path(), "must be a valid PKCS#10 CSR", errors);
     };
-    let Some(kind) = key_kind(request.key_info) else {
+    let Some(kind) = request.key_kind.filter(|kind| *kind != KeyKind::Dsa) else {
         let detail = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";
         return omitted(at.path(), detail, errors);
     };
@@ -232,16 +232,16 @@ fn issued(now: Timestamp, request: At<'_, '_>, errors: &mut Errors) -> Result<()
     if chain.text().len() > MAX_CHAIN {
         return Err(FieldError::too_long(chain.path(), MAX_CHAIN));
     }
-    let mut rest = chain.text();
+    let mut rest = chain.text().as_bytes();
     let leaf = pem::next(&mut rest)
         .ok_or_else(|| in_chain("issued certificate chain must contain at least one certificate"))?;
     if leaf.label != "CERTIFICATE" {
         return Err(in_chain("issued certificate chain must consist entirely of CERTIFICATE PEM blocks"));
     }
     let leaf =
-        Certificate::parse(&leaf.content).ok_or_else(|| in_chain("leaf certificate does not parse as valid X.509"))?;
+        Certificate::parse(&leaf.content).map_err(|_| in_chain("leaf certificate does not parse as valid X.509"))?;
     let before = errors.len();
-    for host in leaf.dns_names.iter().copied() {
+    for host in leaf.dns_names() {
         let objections = [
             (host.is_empty(), "leaf certificate should not contain empty DNSName"),
             (host.contains(".."), "leaf certificate's DNSName should not contain '..'"),
@@ -276,7 +276,7 @@ fn issued(now: Timestamp, request: At<'_, '_>, errors: &mut Errors) -> Result<()
         if block.label != "CERTIFICATE" {
             return Err(in_chain("issued certificate chain must consist entirely of CERTFICATE PEM blocks"));
         }
-        if Certificate::parse(&block.content).is_none() {
+        if Certificate::parse(&block.content).is_err() {
             return Err(in_chain("intermediate certificate does not parse as valid X.509"));
         }
     }

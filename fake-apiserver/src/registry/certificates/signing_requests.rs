@@ -8,7 +8,7 @@ use crate::registry::cursor::At;
 use crate::registry::types::signer_name;
 use crate::registry::{items, text};
 use crate::schema::quote;
-use crate::x509::{Certificate, CertificateRequest, pem};
+use crate::x509::{Certificate, CertificateRequest, ORGANIZATION, pem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::HashSet;
@@ -89,21 +89,36 @@ pub(super) fn validate(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 
 /// `validateCSR`: the request must be well-formed and signed.
 fn signed_request(base64: &str) -> Result<(), String> {
-    let request = der(base64).ok_or("PEM block type must be CERTIFICATE REQUEST")?;
-    CertificateRequest::parse(&request)?.check_signature()
+    CertificateRequest::parse(&der(base64)?)?.check_signature()
 }
 
-/// The organizations that a valid object requests a certificate for.
-pub(crate) fn requested_organizations(object: &Value) -> Vec<String> {
-    let request = der(text(object, "/spec/request")).unwrap_or_default();
-    CertificateRequest::parse(&request).map(|request| request.organizations()).unwrap_or_default()
+/// The common name and the organizations for which a certificate is requested, which become a user and its groups.
+#[derive(Debug)]
+pub(crate) struct RequestedSubject {
+    pub(crate) common_name: String,
+    pub(crate) organizations: Vec<String>,
+}
+
+/// The subject of the request in an object, valid or not.
+///
+/// # Errors
+/// Those of `ParseCSR`, if the request cannot be read.
+pub(crate) fn requested_subject(object: &Value) -> Result<RequestedSubject, String> {
+    let der = der(text(object, "/spec/request"))?;
+    let subject = CertificateRequest::parse(&der)?.subject;
+    Ok(RequestedSubject {
+        common_name: subject.common_name().to_owned(),
+        organizations: subject.all(ORGANIZATION).map(str::to_owned).collect(),
+    })
 }
 
 /// The request itself, which is in PEM.
-fn der(base64: &str) -> Option<Vec<u8>> {
-    let text = String::from_utf8_lossy(&STANDARD.decode(base64).unwrap_or_default()).into_owned();
-    let block = pem::next(&mut text.as_str())?;
-    (block.label == "CERTIFICATE REQUEST").then(|| block.content.to_vec())
+fn der(base64: &str) -> Result<Vec<u8>, &'static str> {
+    let pem = STANDARD.decode(base64).unwrap_or_default();
+    match pem::next(&mut &pem[..]) {
+        Some(block) if block.label == "CERTIFICATE REQUEST" => Ok(block.content),
+        _ => Err("PEM block type must be CERTIFICATE REQUEST"),
+    }
 }
 
 /// `validateCertificate`: certificates in PEM, and nothing else.
@@ -111,9 +126,9 @@ fn certificates(base64: &str) -> Result<(), String> {
     if base64.is_empty() {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&STANDARD.decode(base64).unwrap_or_default()).into_owned();
+    let pem = STANDARD.decode(base64).unwrap_or_default();
     let mut found = 0;
-    for block in pem::blocks(&text) {
+    for block in pem::blocks(&pem) {
         if block.label != "CERTIFICATE" {
             return Err(format!("only CERTIFICATE PEM blocks are allowed, found {}", quote(&block.label)));
         }
@@ -123,7 +138,10 @@ fn certificates(base64: &str) -> Result<(), String> {
         if block.content.is_empty() {
             return Err("found CERTIFICATE PEM block containing 0 certificates".into());
         }
-        Certificate::parse(&block.content).ok_or("x509: malformed certificate")?;
+        let mut rest = &block.content[..];
+        while !rest.is_empty() {
+            Certificate::take(&mut rest)?;
+        }
         found += 1;
     }
     if found == 0 { Err("must contain at least one CERTIFICATE PEM block".into()) } else { Ok(()) }

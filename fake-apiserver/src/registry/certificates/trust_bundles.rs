@@ -43,14 +43,14 @@ fn trust_bundle(at: At<'_, '_>, errors: &mut Errors) {
     }
     let before = errors.len();
     let mut anchors: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
-    for (index, block) in pem::blocks(at.text()).enumerate() {
+    for (index, block) in pem::blocks(at.text().as_bytes()).enumerate() {
         let certificate = Certificate::parse(&block.content);
         let objection = match certificate {
             _ if block.label != "CERTIFICATE" => format!("has bad block type: {}", block.label),
             _ if block.has_headers => "has PEM block headers".into(),
-            None => "does not parse as X.509".into(),
-            Some(certificate) if certificate.is_authority != Some(true) => "does not have the CA bit set".into(),
-            Some(_) => {
+            Err(_) => "does not parse as X.509".into(),
+            Ok(certificate) if certificate.is_authority != Some(true) => "does not have the CA bit set".into(),
+            Ok(_) => {
                 anchors.entry(block.content).or_default().push(index.to_string());
                 continue;
             }
