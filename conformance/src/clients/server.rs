@@ -16,7 +16,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 
 /// kube-apiserver's flags, and values of flags, that the fake refuses, among those that suites start servers with: it does not have all versions,
 /// keeps no endpoints of itself, and has none of those gates.
-const LACKS: &str = "--runtime-config=api/all=true --runtime-config=admissionregistration.k8s.io/v1beta1=true \
+const LACKS: &str = "--runtime-config=admissionregistration.k8s.io/v1beta1=true \
                      --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
 
 /// A server that runs until it is dropped.

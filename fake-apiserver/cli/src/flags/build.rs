@@ -2,6 +2,7 @@
 
 use super::Flags;
 use super::controllers::{self, BuiltIn};
+use super::gates::Setting;
 use anyhow::Context;
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
 use std::path::Path;
@@ -67,7 +68,12 @@ impl Flags {
         let file = self.admission_control_config_file.as_ref();
         builder = given(builder, file, Builder::admission_control_config_file);
         builder = builder.runtime_config(self.runtime_config.iter().filter(|(key, _)| !key.is_empty()).cloned());
-        builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
+        for gate in &self.feature_gates {
+            match gate {
+                Setting::BoundTokens(value) => builder = builder.bound_service_account_token_volume(*value),
+                Setting::Default => {}
+            }
+        }
         builder = given(builder, self.audit_log_path.as_deref().map(standard_output), Builder::audit_log);
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);

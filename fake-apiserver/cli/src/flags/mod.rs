@@ -2,11 +2,13 @@
 
 mod build;
 mod controllers;
+mod gates;
 mod others;
 mod values;
 
 use clap::Parser;
 use controllers::Choice;
+use gates::Setting;
 use fake_apiserver::{AuthorizationMode, git_version};
 use others::Others;
 use std::ffi::OsString;
@@ -17,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use values::{
-    ServiceAddress, clock_offset, feature_gate, go_bool, max_token_expiration, port_range, request_timeout,
+    ServiceAddress, clock_offset, go_bool, max_token_expiration, port_range, request_timeout,
     runtime_config, service_address,
 };
 
@@ -79,10 +81,10 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", value_parser = request_timeout)]
     request_timeout: Option<Duration>,
 
-    /// The only gate is BoundServiceAccountTokenVolume: false lets ServiceAccount mount token secrets, as before Kubernetes
-    /// 1.21
-    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = feature_gate)]
-    feature_gates: Vec<bool>,
+    /// Feature gates of kube-apiserver, with their defaults; and BoundServiceAccountTokenVolume: false lets ServiceAccount
+    /// mount token secrets, as before Kubernetes 1.21
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = gates::setting)]
+    feature_gates: Vec<Setting>,
 
     /// Range of the cluster IPs of services, or two, one of each family, separated by a comma; 10.0.0.0/24 by default
     #[arg(long, value_name = "CIDRS")]

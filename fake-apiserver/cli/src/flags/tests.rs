@@ -97,7 +97,7 @@ fn refusals_are_one_line() {
         (
             "--feature-gates=BoundServiceAccountTokenVolume=false,Foo=true",
             "error: invalid value 'Foo=true' for '--feature-gates <GATE=BOOL>': \
-             fake-apiserver does not have the feature gate Foo"
+             unrecognized feature gate: Foo"
                 .into(),
         ),
         (

@@ -14,15 +14,6 @@ pub(super) fn go_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The value of the only feature gate.
-pub(super) fn feature_gate(text: &str) -> Result<bool, String> {
-    match text.split_once('=') {
-        Some(("BoundServiceAccountTokenVolume", value)) => go_bool(value),
-        Some((gate, _)) => Err(format!("fake-apiserver does not have the feature gate {gate}")),
-        None => Err("not GATE=BOOL".into()),
-    }
-}
-
 /// Parses a duration to seconds, within kube-apiserver's bounds; 0 means no limit.
 pub(super) fn max_token_expiration(text: &str) -> Result<i64, String> {
     let duration = parse_duration(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
