@@ -15,10 +15,9 @@ use crate::admission::cel::{self, Subject};
 use crate::admission::families::{MUTATION_DURATION, MUTATIONS_TOTAL};
 use crate::admission::matching::{self, Matched, from_policies};
 use crate::admission::policies::{Binding, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters};
-use crate::admission::{Attributes, Kind, Operation, Plugin, Verdict};
+use crate::admission::{Attributes, Following, Kind, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
-use crate::index::Live;
 use crate::schema::quote;
 use crate::store::Store;
 use mutator::{Mutation, Mutator};
@@ -32,7 +31,7 @@ use tree::Value;
 pub(super) const NAME: &str = "MutatingAdmissionPolicy";
 
 /// The plugin.
-pub(super) struct MutatingAdmissionPolicy(Live<Policies<Mutator>>);
+pub(super) struct MutatingAdmissionPolicy(Following<Policies<Mutator>>);
 
 impl MutatingAdmissionPolicy {
     /// The plugin for the policies in a store.
@@ -43,19 +42,18 @@ impl MutatingAdmissionPolicy {
 
 impl Plugin for MutatingAdmissionPolicy {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
-        let policies = self.0.current();
-        if policies.is_empty() || write.operation == Operation::Delete || from_policies(write) {
+        if write.operation == Operation::Delete || from_policies(write) {
             return Verdict::Now(Ok(()));
         }
-        match policies.matching(write, object) {
-            hooks if hooks.is_empty() => Verdict::Now(Ok(())),
-            hooks => Verdict::Later(Box::pin(async move {
-                let mut dispatch = Dispatch { write, forms: Vec::new(), errors: Vec::new() };
-                dispatch.all(&hooks, object).await?;
-                dispatch.verdict(object)
-            })),
-        }
+        let matching = |policies: &Policies<_>, object: &Value| policies.matching(write, object);
+        self.0.verdict(write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks))
     }
+}
+
+async fn dispatch<'a>(write: &'a Attributes<'a>, object: &mut Value, hooks: Vec<Hook<'a, Mutator>>) -> ApiResult<()> {
+    let mut dispatch = Dispatch { write, forms: Vec::new(), errors: Vec::new() };
+    dispatch.all(&hooks, object).await?;
+    dispatch.verdict(object)
 }
 
 /// The policies that are invoked for a write, and their errors.
@@ -180,7 +178,7 @@ impl<'a> Dispatch<'a> {
         let namespace = namespace_of(write)?;
         let mut last = None;
         for invocation in invocations {
-            let mutator = invocation.policy.compiled();
+            let mutator = invocation.policy.compiled(write.deadline).await?;
             let params = invocation.params.as_ref();
             match mutator.matches(&self.forms[invocation.form].subject(write), params, invocation.policy.fails)? {
                 cel::Matched::Yes => {}
@@ -197,7 +195,7 @@ impl<'a> Dispatch<'a> {
             let before = self.forms[invocation.form].object.clone();
             last = Some(invocation.form);
             for mutation in &mutator.mutations {
-                self.mutate(invocation, mutation, namespace.as_ref()).await?;
+                self.mutate(invocation, mutator, mutation, namespace.as_ref()).await?;
             }
             let is_changed = before != self.forms[invocation.form].object;
             if is_changed {
@@ -224,6 +222,7 @@ impl<'a> Dispatch<'a> {
     async fn mutate(
         &mut self,
         invocation: &Invocation<'a, '_>,
+        mutator: &Mutator,
         mutation: &Mutation,
         namespace: Option<&Value>,
     ) -> ApiResult<()> {
@@ -231,7 +230,7 @@ impl<'a> Dispatch<'a> {
         if form.object.is_null() {
             return Ok(());
         }
-        let (mutator, started) = (invocation.policy.compiled(), Instant::now());
+        let started = Instant::now();
         let patched = mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace);
         let mut refused = None;
         let mut error = patched.as_ref().err().map(|failure| match failure {

@@ -34,12 +34,13 @@ impl Compile for Mutator {
     const POLICIES: ResourceId = ids::MUTATING_ADMISSION_POLICIES;
     const BINDINGS: ResourceId = ids::MUTATING_ADMISSION_POLICY_BINDINGS;
 
-    fn compile(spec: &Value) -> Self {
+    async fn compile(spec: Value) -> Self {
+        let spec = &spec;
         let names = Names { params: spec.get("paramKind").is_some(), authorizer: true, patches: false };
         let of_patch = Names { patches: true, ..names };
         let mut compilation = Compilation::composing();
-        compilation.variables(items(spec, "/variables"), names);
-        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation);
+        compilation.variables(items(spec, "/variables"), names).await;
+        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation).await;
         let mut mutations = Vec::new();
         for mutation in items(spec, "/mutations") {
             let is_json_patch = text(mutation, "/patchType") == "JSONPatch";
@@ -47,7 +48,7 @@ impl Compile for Mutator {
                 true => ("/jsonPatch/expression", Type::list(Type::object("JSONPatch"))),
                 false => ("/applyConfiguration/expression", Type::object("Object")),
             };
-            let expression = compilation.expression(text(mutation, field), of_patch, &[expected]);
+            let expression = compilation.expression(text(mutation, field), of_patch, &[expected]).await;
             mutations.push(Mutation { is_json_patch, expression });
         }
         let is_reinvoked = text(spec, "/reinvocationPolicy") == "IfNeeded";

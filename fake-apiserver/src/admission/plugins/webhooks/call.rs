@@ -6,7 +6,7 @@
 use super::hook::Hook;
 use super::hooks::Hooks;
 use super::review::{Review, Verdict};
-use crate::admission::Attributes;
+use crate::admission::{Attributes, Encoded};
 use crate::admission::families::{CALL_DURATION, CALLS_TOTAL, FAIL_OPEN, REJECTIONS};
 use crate::admission::matching::Matched;
 use crate::auth::Notes;
@@ -33,13 +33,12 @@ pub(super) const UNAVAILABLE: u16 = 503;
 /// The greatest status in metrics.
 const GREATEST: u16 = 600;
 
-/// A webhook that is about a write, and the objects in the form in which it gets them, as JSON.
+/// A webhook that is about a write, and the objects in the form in which it gets them.
 pub(super) struct Call<'c> {
     pub(super) hook: &'c Hook,
     pub(super) write: &'c Attributes<'c>,
     pub(super) matched: Matched<'c>,
-    pub(super) object: &'c str,
-    pub(super) old: &'c str,
+    pub(super) objects: &'c Encoded,
 }
 
 impl Call<'_> {
@@ -58,8 +57,7 @@ impl Call<'_> {
             uid: uuid(fastrand::u128(..)),
             write,
             matched: self.matched,
-            object: self.object,
-            old: self.old,
+            objects: self.objects,
         };
         let client =
             hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
@@ -67,7 +65,7 @@ impl Call<'_> {
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
         let answer = tokio::select! {
-            answer = client.post(review.question().into(), limit) => answer,
+            answer = client.post(review.question(), limit) => answer,
             () = write.shutdown.cancelled() => Err("context canceled".to_owned().into()),
         };
         let answer = answer.map_err(|refusal| failed(&refusal.message, refusal.code.unwrap_or(UNAVAILABLE)))?;
