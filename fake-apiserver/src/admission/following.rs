@@ -5,6 +5,8 @@ use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::index::{Current, Index, Live};
 use crate::joint::{Joint, Part};
+use crate::object::meta;
+use crate::registry::number;
 use crate::store::{ResourceId, Store};
 use std::future::Future;
 use std::ops::Deref;
@@ -14,6 +16,20 @@ use tree::Value;
 pub(crate) struct Following<S> {
     live: Live<S>,
     joint: Joint,
+}
+
+/// The identity of what an object asks for: what is made of that can be kept as long as it is the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Generation {
+    uid: Box<str>,
+    number: Option<i64>,
+}
+
+impl Generation {
+    /// That of a stored object.
+    pub(crate) fn of(object: &Value) -> Self {
+        Generation { uid: meta::uid(object).into(), number: number(object, "/metadata/generation") }
+    }
 }
 
 impl<S: Index + Send + Sync> Following<S> {

@@ -27,7 +27,7 @@ pub(crate) use chain::Chain;
 pub(crate) use config::{Config, Tokens};
 pub use error::PluginError;
 pub(crate) use families::FAMILIES;
-pub(crate) use following::Following;
+pub(crate) use following::{Following, Generation};
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub(crate) use plugins::{chain, namespace_missing, namespace_terminating};

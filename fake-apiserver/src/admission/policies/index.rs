@@ -6,7 +6,7 @@ use super::binding::Binding;
 use super::parameters::served;
 use super::policy::{Compile, Policy};
 use crate::admission::matching::Matched;
-use crate::admission::{Attributes, Following};
+use crate::admission::{Attributes, Following, Generation};
 use crate::error::{ApiError, ApiResult};
 use crate::index::Index;
 use crate::store::{Entry, Key, Store};
@@ -101,7 +101,11 @@ impl<C: Compile> Index for Policies<C> {
     fn apply(&mut self, entry: &Entry) {
         let name: Arc<str> = entry.key.name().into();
         if entry.key.resource == C::POLICIES {
-            self.policies.insert(name, Arc::new(Policy::of(entry.object())));
+            let object = entry.object();
+            let generation = Generation::of(&object);
+            if self.policies.get(&name).is_none_or(|known| known.generation != generation) {
+                self.policies.insert(name, Arc::new(Policy::of(object, generation)));
+            }
             return;
         }
         self.unbind(&name);

@@ -1,5 +1,6 @@
 //! A policy as it is stored, compiled when a write first matches it.
 
+use crate::admission::Generation;
 use crate::admission::matching::Constraints;
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
@@ -25,6 +26,7 @@ pub(crate) trait Compile: Send + Sync + Sized + 'static {
 #[derive(Debug)]
 pub(crate) struct Policy<C> {
     pub(crate) name: String,
+    pub(super) generation: Generation,
     /// `None` for a policy without constraints, which is not valid.
     pub(crate) constraints: Option<Constraints>,
     /// The kind of its parameters.
@@ -43,11 +45,12 @@ pub(crate) struct ParamKind {
 
 impl<C: Compile> Policy<C> {
     /// The policy in an object.
-    pub(super) fn of(mut object: Value) -> Self {
+    pub(super) fn of(mut object: Value, generation: Generation) -> Self {
         let spec = object.as_object_mut().and_then(|fields| fields.remove("spec")).unwrap_or_default();
         let kind = &spec["paramKind"];
         Policy {
             name: meta::name(&object).to_owned(),
+            generation,
             constraints: spec.get("matchConstraints").map(Constraints::of_policy),
             param_kind: (!kind.is_null()).then(|| ParamKind {
                 api_version: text(kind, "/apiVersion").to_owned(),

@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/admission/configuration/{mutating,validating}_webhook_manager.go` (v0.37.1).
 
 use super::hook::Hook;
-use crate::admission::Attributes;
+use crate::admission::{Attributes, Generation};
 use crate::error::ApiResult;
 use crate::index::Index;
 use crate::store::{Entry, Key};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The webhooks of all configurations of a kind.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Configurations(imbl::OrdMap<Box<str>, Arc<[Arc<Hook>]>>);
+pub(super) struct Configurations(imbl::OrdMap<Box<str>, (Generation, Arc<[Arc<Hook>]>)>);
 
 impl Configurations {
     /// All webhooks, in the order of their configurations' names, and within one in its own, if the rules of one are about the write.
@@ -19,7 +19,7 @@ impl Configurations {
     /// # Errors
     /// 504, if the deadline of the request has passed.
     pub(super) fn concerned(&self, write: &Attributes<'_>) -> ApiResult<Vec<Arc<Hook>>> {
-        let hooks = || self.0.values().flat_map(|hooks| hooks.iter());
+        let hooks = || self.0.values().flat_map(|(_, hooks)| hooks.iter());
         for hook in hooks() {
             write.deadline.check()?;
             if hook.constraints.concerns(write) {
@@ -32,8 +32,11 @@ impl Configurations {
 
 impl Index for Configurations {
     fn apply(&mut self, entry: &Entry) {
-        let name = entry.key.name();
-        self.0.insert(name.into(), Hook::all_of(name, &mut entry.object()));
+        let (name, mut object) = (entry.key.name(), entry.object());
+        let generation = Generation::of(&object);
+        if self.0.get(name).is_none_or(|(known, _)| *known != generation) {
+            self.0.insert(name.into(), (generation, Hook::all_of(name, &mut object)));
+        }
     }
 
     fn delete(&mut self, key: &Key) {
