@@ -14,7 +14,9 @@ mod patch;
 use crate::admission::cel::{self, Subject};
 use crate::admission::families::{MUTATION_DURATION, MUTATIONS_TOTAL};
 use crate::admission::matching::{self, Matched, from_policies};
-use crate::admission::policies::{Binding, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters};
+use crate::admission::policies::{
+    Binding, Found, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters,
+};
 use crate::admission::{Attributes, Following, Kind, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
@@ -78,7 +80,7 @@ struct Form<'a> {
 struct Invocation<'a, 'h> {
     policy: &'h Policy<Mutator>,
     binding: &'h Binding,
-    params: Option<Parameter<'a>>,
+    params: Option<Found<'a>>,
     /// The place of its form.
     form: usize,
 }
@@ -179,8 +181,10 @@ impl<'a> Dispatch<'a> {
         let mut last = None;
         for invocation in invocations {
             let mutator = invocation.policy.compiled(write.deadline).await?;
-            let params = invocation.params.as_ref();
-            match mutator.matches(&self.forms[invocation.form].subject(write), params, invocation.policy.fails)? {
+            write.deadline.check()?;
+            let params = invocation.params.as_ref().map(|found| found.read(write.deadline));
+            let subject = self.forms[invocation.form].subject(write);
+            match mutator.matches(&subject, params.as_ref(), invocation.policy.fails)? {
                 cel::Matched::Yes => {}
                 cel::Matched::No => continue,
                 cel::Matched::Failed(why) => {
@@ -195,7 +199,7 @@ impl<'a> Dispatch<'a> {
             let before = self.forms[invocation.form].object.clone();
             last = Some(invocation.form);
             for mutation in &mutator.mutations {
-                self.mutate(invocation, mutator, mutation, namespace.as_ref()).await?;
+                self.mutate(invocation, mutator, mutation, (params.as_ref(), namespace.as_ref())).await?;
             }
             let is_changed = before != self.forms[invocation.form].object;
             if is_changed {
@@ -224,14 +228,14 @@ impl<'a> Dispatch<'a> {
         invocation: &Invocation<'a, '_>,
         mutator: &Mutator,
         mutation: &Mutation,
-        namespace: Option<&Value>,
+        (params, namespace): (Option<&Parameter<'_>>, Option<&Value>),
     ) -> ApiResult<()> {
         let (write, form) = (self.write, &mut self.forms[invocation.form]);
         if form.object.is_null() {
             return Ok(());
         }
         let started = Instant::now();
-        let patched = mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace);
+        let patched = mutator.patched(mutation, &form.subject(write), params, namespace);
         let mut refused = None;
         let mut error = patched.as_ref().err().map(|failure| match failure {
             Failure::Policy(why) => error_type(why),
@@ -286,7 +290,7 @@ impl Form<'_> {
 
 impl Invocation<'_, '_> {
     fn key(&self) -> Key {
-        let (namespace, name) = self.params.as_ref().map_or(("", ""), Parameter::key);
+        let (namespace, name) = self.params.as_ref().map_or(("", ""), Found::key);
         [&self.policy.name, &self.binding.name, namespace, name].map(str::to_owned)
     }
 }

@@ -70,7 +70,7 @@ impl Mutator {
         if self.conditions.is_empty() {
             return Ok(Matched::Yes);
         }
-        let bindings = subject.for_conditions(&self.scope, params.map(|params| (&params.object, params.ty)));
+        let bindings = subject.for_conditions(&self.scope, params.map(Parameter::shown));
         self.conditions.matches(&self.scope, &bindings, subject, fails)
     }
 
@@ -85,7 +85,7 @@ impl Mutator {
         params: Option<&Parameter<'_>>,
         namespace: Option<&Value>,
     ) -> Result<Value, Failure> {
-        let params = params.map(|params| (&params.object, params.ty));
+        let params = params.map(Parameter::shown);
         let bindings = subject.for_policy(&self.scope, params, namespace);
         if let Err(why) = mutation.expression.compiles() {
             return Err(Failure::Policy(why.to_owned()));

@@ -110,13 +110,10 @@ impl<'a> Dispatch<'a> {
             };
             let validator = policy.compiled(self.write.deadline).await?;
             let mut results = Vec::with_capacity(params.len());
-            for params in &params {
-                results.push(validator.validate(
-                    &subject,
-                    params.as_ref(),
-                    namespace.as_ref(),
-                    policy.fails,
-                )?);
+            for found in &params {
+                self.write.deadline.check()?;
+                let params = found.as_ref().map(|found| found.read(self.write.deadline));
+                results.push(validator.validate(&subject, params.as_ref(), namespace.as_ref(), policy.fails)?);
             }
             for result in results {
                 for ignored in &result.ignored {

@@ -138,7 +138,7 @@ impl Validator {
             validated.error(0, Denial::error(message, Duration::ZERO), fails);
             validated
         };
-        let params = params.map(|params| (&params.object, params.ty));
+        let params = params.map(Parameter::shown);
         if !self.conditions.is_empty() {
             let bindings = subject.for_conditions(scope, params);
             match self.conditions.matches(scope, &bindings, subject, fails)? {
