@@ -3,8 +3,8 @@
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use super::context::Context;
-use super::{items, text};
 use super::resource::{Resource, Version};
+use super::{items, text};
 use crate::custom::compiled::Compiled;
 use crate::custom::rules::{Before, Check};
 use crate::custom::schema::{Compared, Old, Structural};

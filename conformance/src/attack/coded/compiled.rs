@@ -121,7 +121,8 @@ fn webhook(number: usize, url: &str) -> Value {
 
 /// A condition that is never true.
 fn never(attack: &str, number: &str) -> Value {
-    let expression = format!("object.metadata.name == '{attack}-{number}' && object.data.k.startsWith('never {number}')");
+    let expression =
+        format!("object.metadata.name == '{attack}-{number}' && object.data.k.startsWith('never {number}')");
     json!({"name": format!("c{number}"), "expression": expression})
 }
 
@@ -174,7 +175,9 @@ fn validating_policy(attack: &str, change: usize) -> Value {
 fn mutating_policy(attack: &str, change: usize) -> Value {
     let mutation = |number: usize| {
         let value = format!("'mutation {number} after change {change} of ' + object.metadata.name");
-        let expression = format!("Object{{metadata: Object.metadata{{annotations: {{'a{number}': {value}, 'b{number}': {value}}}}}}}");
+        let expression = format!(
+            "Object{{metadata: Object.metadata{{annotations: {{'a{number}': {value}, 'b{number}': {value}}}}}}}"
+        );
         json!({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}})
     };
     json!({"spec": {
@@ -211,8 +214,8 @@ async fn shown_to_many(ground: &Ground) -> Result<String> {
         let webhooks: Vec<Value> = (0..WEBHOOKS).map(one).collect();
         let name = format!("{ATTACK}-{number}");
         let configuration = json!({ "webhooks": webhooks });
-        installed = installed
-            .and(Installed::create(ground, "validatingwebhookconfigurations", &name, configuration).await?);
+        installed =
+            installed.and(Installed::create(ground, "validatingwebhookconfigurations", &name, configuration).await?);
     }
     let object = labelled(ATTACK, "a", json!({"k": "x".repeat(400_000)}));
     let writes = try_join_all((0..WRITES).map(|_| asked(ground, "POST", dry(ground), object.clone())));

@@ -6,9 +6,9 @@
 use super::hook::Hook;
 use super::hooks::Hooks;
 use super::review::{Review, Verdict};
-use crate::admission::{Attributes, Encoded};
 use crate::admission::families::{CALL_DURATION, CALLS_TOTAL, FAIL_OPEN, REJECTIONS};
 use crate::admission::matching::Matched;
+use crate::admission::{Attributes, Encoded};
 use crate::auth::Notes;
 use crate::error::ApiError;
 use crate::ids::uuid;
@@ -52,13 +52,8 @@ impl Call<'_> {
         let unknown =
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
         let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
-        let review = Review {
-            version,
-            uid: uuid(fastrand::u128(..)),
-            write,
-            matched: self.matched,
-            objects: self.objects,
-        };
+        let review =
+            Review { version, uid: uuid(fastrand::u128(..)), write, matched: self.matched, objects: self.objects };
         let client =
             hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
         let failed = |why: &str, code| Failure::Call(format!("failed to call webhook: {why}"), code);

@@ -91,8 +91,8 @@ impl Plugin for ValidatingWebhooks {
             return Verdict::Now(Ok(()));
         }
         let concerned = |configurations: &Configurations, _: &Value| configurations.concerned(write);
-        self.0.configurations.verdict(write.deadline, object, concerned, |hooks, object| {
-            self.dispatch(hooks, write, object, notes)
-        })
+        self.0
+            .configurations
+            .verdict(write.deadline, object, concerned, |hooks, object| self.dispatch(hooks, write, object, notes))
     }
 }
