@@ -17,7 +17,7 @@ use std::sync::{Mutex, OnceLock, TryLockError};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
-/// What an attempt to do a part of the work has come to.
+/// The outcome of an attempt to do a part of the work.
 pub(crate) enum Part<T> {
     /// The work is done.
     Result(T),

@@ -13,6 +13,7 @@ use crate::auth::Notes;
 use crate::error::ApiError;
 use crate::ids::uuid;
 use crate::object::name;
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 use tree::Value;
@@ -68,9 +69,8 @@ impl Call<'_> {
         let verdict = review.verdict(decoded, is_mutating);
         let invalid = |why| Failure::Call(format!("received invalid webhook response: {why}"), UNAVAILABLE);
         let verdict = verdict.map_err(invalid)?;
-        for (key, value) in &verdict.annotations {
-            annotate(notes, &format!("{}/{key}", hook.name), value.clone());
-        }
+        let annotations = verdict.annotations.iter();
+        annotate_all(notes, annotations.map(|(key, value)| (format!("{}/{key}", hook.name), value.clone())));
         notes.warnings.extend(verdict.warnings.iter().cloned());
         match verdict.allowed {
             true => Ok(verdict),
@@ -108,10 +108,20 @@ pub(super) fn told(hook: &Hook, why: &str) -> ApiError {
 
 /// Notes an annotation of the audit event, unless its key is not valid, or has another value.
 pub(super) fn annotate(notes: &mut Notes, key: &str, value: String) {
-    let is_valid = key.matches('/').count() == 1 && name::label_key(key).is_empty();
-    if is_valid && !notes.annotations.iter().any(|(known, _)| *known == key) {
+    if is_valid(key) && !notes.annotations.iter().any(|(known, _)| *known == key) {
         notes.annotations.push((key.to_owned().into(), value));
     }
+}
+
+/// The same of many annotations.
+pub(super) fn annotate_all(notes: &mut Notes, annotations: impl Iterator<Item = (String, String)>) {
+    let mut known: HashSet<String> = notes.annotations.iter().map(|(key, _)| key.to_string()).collect();
+    let new = annotations.filter(|(key, _)| is_valid(key) && known.insert(key.clone()));
+    notes.annotations.extend(new.map(|(key, value)| (key.into(), value)));
+}
+
+fn is_valid(key: &str) -> bool {
+    key.matches('/').count() == 1 && name::label_key(key).is_empty()
 }
 
 /// `ToStatusErr`.

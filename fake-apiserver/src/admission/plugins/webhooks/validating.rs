@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go` (v0.37.1). Of several refusals upstream answers with
 //! any, and this with that of the first webhook.
 
-use super::call::{Call, Failure, annotate, told};
+use super::call::{Call, Failure, annotate, annotate_all, told};
 use super::configurations::Configurations;
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
@@ -76,9 +76,7 @@ impl ValidatingWebhooks {
         let mut outcome = Ok(());
         for (verdict, own) in join_all(calls).await {
             notes.warnings.extend(own.warnings);
-            for (key, value) in own.annotations {
-                annotate(notes, &key, value);
-            }
+            annotate_all(notes, own.annotations.into_iter().map(|(key, value)| (key.into_owned(), value)));
             outcome = outcome.and(verdict);
         }
         outcome
