@@ -11,7 +11,13 @@ use std::sync::Arc;
 
 /// The webhooks of all configurations of a kind.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Configurations(imbl::OrdMap<Box<str>, (Generation, Arc<[Arc<Hook>]>)>);
+pub(super) struct Configurations(imbl::OrdMap<Box<str>, Configuration>);
+
+#[derive(Debug, Clone)]
+struct Configuration {
+    generation: Generation,
+    hooks: Arc<[Arc<Hook>]>,
+}
 
 impl Configurations {
     /// All webhooks, in the order of their configurations' names, and within one in its own, if the rules of one are about the write.
@@ -19,7 +25,7 @@ impl Configurations {
     /// # Errors
     /// 504, if the deadline of the request has passed.
     pub(super) fn concerned(&self, write: &Attributes<'_>) -> ApiResult<Vec<Arc<Hook>>> {
-        let hooks = || self.0.values().flat_map(|(_, hooks)| hooks.iter());
+        let hooks = || self.0.values().flat_map(|configuration| configuration.hooks.iter());
         for hook in hooks() {
             write.deadline.check()?;
             if hook.constraints.concerns(write) {
@@ -34,8 +40,9 @@ impl Index for Configurations {
     fn apply(&mut self, entry: &Entry) {
         let (name, mut object) = (entry.key.name(), entry.object());
         let generation = Generation::of(&object);
-        if self.0.get(name).is_none_or(|(known, _)| *known != generation) {
-            self.0.insert(name.into(), (generation, Hook::all_of(name, &mut object)));
+        if self.0.get(name).is_none_or(|known| known.generation != generation) {
+            let hooks = Hook::all_of(name, &mut object);
+            self.0.insert(name.into(), Configuration { generation, hooks });
         }
     }
 
