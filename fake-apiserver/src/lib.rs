@@ -72,6 +72,7 @@ mod forms;
 mod http;
 mod ids;
 mod index;
+mod joint;
 mod measures;
 mod memo;
 mod reconcile;

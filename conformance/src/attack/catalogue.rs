@@ -121,7 +121,7 @@ pub fn load(folder: &Path) -> Result<Vec<Entry>> {
             stated: attack.unjudged.is_some().then(|| attack.expect.clone()),
             way: Way::Data(Box::new(attack)),
         }));
-        entries.extend(coded::of(class).iter().map(|attack| Entry {
+        entries.extend(coded::of(class).map(|attack| Entry {
             name: format!("{class}/{}", attack.name),
             class,
             about: attack.about.to_owned(),

@@ -1,6 +1,6 @@
 //! The actors that share the store, each a thread, and the record of their results.
 
-use crate::index::{Index, Live};
+use crate::index::{Current, Index, Live};
 use crate::store::{
     Change, CreateError, Delivery, Draft, Entry, Expired, Filter, Key, Meta, ResourceId, Scope, Store, Subscription,
     Updated,
@@ -176,7 +176,8 @@ impl Observer {
         let index: Live<Followed> = Live::new(self.store.clone(), &[ResourceId(0), ResourceId(1)]);
         for _ in 0..3 {
             let known = self.store.revision();
-            let state = index.current().0.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+            let current = if once_in(2) { index.current() } else { stepwise(&index) };
+            let state = current.0.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             let latest = self.store.committed_revision();
             self.log().indexes.push((known, latest, state));
         }
@@ -293,6 +294,17 @@ impl Observer {
                     return;
                 }
             }
+        }
+    }
+}
+
+/// The state of an index as it is now, caught up in steps.
+fn stepwise(index: &Live<Followed>) -> Current<Followed> {
+    let change = index.last_change();
+    loop {
+        match index.since(change) {
+            Some(current) => return current,
+            None => assert!(index.step(), "nobody else is at it"),
         }
     }
 }

@@ -88,6 +88,67 @@ fn every_write_is_seen_at_once() {
     }
 }
 
+/// The state as it is now, caught up in steps.
+fn stepwise(live: &Live<Revisions>) -> Current<Revisions> {
+    let change = live.last_change();
+    loop {
+        match live.since(change) {
+            Some(current) => return current,
+            None => assert!(live.step(), "nobody else is at it"),
+        }
+    }
+}
+
+#[test]
+fn every_write_is_seen_in_steps() {
+    let store = Store::new(100);
+    let live = live(&store);
+    for number in 0..10 {
+        create(&store, PAIRED, number);
+        update(&store, PAIRED, number);
+        create(&store, PAIRS, number);
+    }
+    for number in 0..5 {
+        delete(&store, PAIRED, number);
+    }
+    create(&store, PAIRED, 2);
+    // While they are under way, more changes.
+    assert!(live.step() && live.step());
+    delete(&store, PAIRED, 9);
+    let state = stepwise(&live);
+    assert_eq!((state.of(PAIRED), state.of(PAIRS)), (5, 10));
+    check(&live, &store);
+}
+
+#[test]
+fn who_steps_waits_for_nobody() {
+    let store = Store::new(100);
+    let live = live(&store);
+    create(&store, PAIRED, 0);
+    let feed = live.feed.lock().unwrap();
+    assert!(!live.step() && live.since(live.last_change()).is_none());
+    drop(feed);
+    assert_eq!(stepwise(&live).of(PAIRED), 1);
+}
+
+#[test]
+fn only_the_last_of_several_changes_is_applied() {
+    let store = Store::new(100);
+    let live = live(&store);
+    for number in 0..2 {
+        create(&store, PAIRED, number);
+        (0..5).for_each(|_| update(&store, PAIRED, number));
+    }
+    delete(&store, PAIRED, 0);
+    let (change, mut steps) = (live.last_change(), 0);
+    while live.since(change).is_none() {
+        assert!(live.step());
+        steps += 1;
+    }
+    assert_eq!(steps, 3, "a deletion, an object, and the end");
+    check(&live, &store);
+}
+
 #[test]
 fn a_forgotten_history_does_no_harm() {
     for forget in [

@@ -3,14 +3,15 @@
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use super::context::Context;
-use super::items;
 use super::resource::{Resource, Version};
+use super::{items, text};
 use crate::custom::compiled::Compiled;
 use crate::custom::rules::{Before, Check};
 use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
+use std::collections::HashMap;
 use tree::Value;
 
 impl Resource {
@@ -28,9 +29,10 @@ impl Resource {
         let Some(json) = json.filter(|_| self.is_uncompiled()) else { return Ok(()) };
         let mut definition: Value = tree::parse_object(json).map_err(ApiError::internal)?;
         settle_numbers(&mut definition);
+        let places: HashMap<&str, _> =
+            self.versions.iter().map(|served| (&*served.name, served.schema.as_ref())).collect();
         for version in items(&definition, "/spec/versions") {
-            let served = self.versions.iter().find(|served| version["name"] == *served.name);
-            let Some(place) = served.and_then(|served| served.schema.as_ref()) else { continue };
+            let Some(Some(place)) = places.get(text(version, "/name")) else { continue };
             place.compile(&version["schema"]["openAPIV3Schema"], deadline)?.map_err(|error| {
                 tracing::error!(group = &*self.group, resource = &*self.plural, error, "A schema cannot be compiled");
                 ApiError::internal("error resolving resource")

@@ -3,7 +3,7 @@
 use crate::custom::review::{Review, ReviewVersion};
 use crate::ids::uuid;
 use crate::schema::encode_any;
-use crate::webhook::{Client, Credentials, Network, TIMEOUT};
+use crate::webhook::{Client, Credentials, Document, Network, TIMEOUT};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tree::Value;
@@ -56,7 +56,7 @@ impl Converter {
             let review = Review { version: self.version, uid, wanted, objects: &asked, texts: &texts };
             let answer = self
                 .client
-                .post(review.question().into(), TIMEOUT)
+                .post(Document::from_iter([review.question().into()]), TIMEOUT)
                 .await
                 .map_err(|refusal| review.failed(&refusal.message))?;
             for (index, converted) in batch.into_iter().zip(review.answer(&answer)?) {

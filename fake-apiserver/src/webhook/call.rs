@@ -1,8 +1,8 @@
 //! A request to a webhook.
 
+use super::document::Document;
 use super::headers::Header;
 use super::url::Url;
-use bytes::Bytes;
 
 /// A request to a webhook: a call, or what becomes of it by redirects.
 #[derive(Clone, Copy)]
@@ -13,5 +13,5 @@ pub(super) struct Call<'c> {
     /// The URL that led here, or "".
     pub(super) referer: &'c str,
     /// The document to post; without one it is a GET.
-    pub(super) document: Option<&'c Bytes>,
+    pub(super) document: Option<&'c Document>,
 }

@@ -13,6 +13,7 @@ mod answer;
 mod call;
 mod client_certificate;
 mod credentials;
+mod document;
 mod gzip;
 mod headers;
 mod network;
@@ -24,6 +25,7 @@ mod trust;
 mod url;
 
 pub(crate) use credentials::Credentials;
+pub(crate) use document::Document;
 pub(crate) use network::Network;
 pub(crate) use services::{Address, Services};
 
@@ -95,7 +97,7 @@ impl Client {
     ///
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
-    pub(crate) async fn post(&self, document: Bytes, limit: Duration) -> Result<Bytes, Refusal> {
+    pub(crate) async fn post(&self, document: Document, limit: Duration) -> Result<Bytes, Refusal> {
         let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
         let mut url = self.target.url.clone();
         url.path = format!("{}?timeout={seconds}s", url.path);

@@ -6,7 +6,7 @@ use super::services::{Address, Services};
 use super::transport::{Key, Transport};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The number of transports from which on those without a client are dropped (`defaultCacheSize` of clients).
 const MANY: usize = 200;
@@ -36,16 +36,20 @@ impl Network {
     /// # Errors
     /// If TLS cannot be set up.
     pub(super) fn transport(&self, key: Key) -> Result<Arc<Transport>, String> {
-        let mut transports = self.transports.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = transports.get(&key) {
+        if let Some(known) = self.transports().get(&key) {
             return Ok(known.clone());
         }
+        // Under no lock, as the key may have many certificates. If others make the same, the first counts.
+        let transport = Arc::new(Transport::new(&key)?);
+        let mut transports = self.transports();
         if transports.len() >= MANY {
             transports.retain(|_, transport| Arc::strong_count(transport) > 1);
         }
-        let transport = Arc::new(Transport::new(&key)?);
-        transports.insert(key, transport.clone());
-        Ok(transport)
+        Ok(transports.entry(key).or_insert(transport).clone())
+    }
+
+    fn transports(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Transport>>> {
+        self.transports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,16 +8,16 @@ use super::alerts::{Alert, Alerting};
 use super::answer::Answer;
 use super::call::Call;
 use super::client_certificate::ClientCertificate;
+use super::document::Document;
 use super::gzip;
 use super::services::Address;
 use super::trust::Trust;
 use super::url::Url;
-use bytes::Bytes;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
 };
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -50,8 +50,6 @@ const SYSTEM_ROOTS: [&str; 5] = [
 
 /// The reason that there is no response, in Go's words.
 pub(super) type Failed = String;
-
-type Body = Full<Bytes>;
 
 /// The settings that webhooks have in common that share connections (`tlsCacheKey`).
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,13 +89,13 @@ struct Pool {
 
 /// A connection that waits for a call.
 struct Idle {
-    sender: http1::SendRequest<Body>,
+    sender: http1::SendRequest<Document>,
     alert: Alert,
 }
 
 /// A connection that calls share.
 struct Shared {
-    sender: http2::SendRequest<Body>,
+    sender: http2::SendRequest<Document>,
     alert: Alert,
     /// The number of its streams so far.
     streams: u32,
@@ -112,9 +110,9 @@ struct Connection {
 }
 
 enum Kind {
-    Own(http1::SendRequest<Body>),
+    Own(http1::SendRequest<Document>),
     /// With the number of the stream, and what the call holds.
-    Shared(http2::SendRequest<Body>, u32, Arc<()>),
+    Shared(http2::SendRequest<Document>, u32, Arc<()>),
 }
 
 impl Shared {
@@ -140,7 +138,7 @@ impl Pool {
     }
 
     /// Shares a new connection, unless there is room on others.
-    fn share(&mut self, sender: http2::SendRequest<Body>, alert: Alert) -> Connection {
+    fn share(&mut self, sender: http2::SendRequest<Document>, alert: Alert) -> Connection {
         let mut shared = Shared { sender, alert, streams: 0, calls: Arc::default() };
         let connection = shared.connection();
         if self.shared.len() < IDLE && !self.shared.iter().any(Shared::has_room) {
@@ -283,7 +281,7 @@ impl Transport {
     }
 }
 
-fn request(call: Call<'_>, uri: &str) -> Result<Request<Body>, Failed> {
+fn request(call: Call<'_>, uri: &str) -> Result<Request<Document>, Failed> {
     let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
     let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
     let own = own.into_iter().filter(|(_, value)| !value.is_empty());
@@ -294,7 +292,7 @@ fn request(call: Call<'_>, uri: &str) -> Result<Request<Body>, Failed> {
         .header(ACCEPT_ENCODING, "gzip")
         .header(USER_AGENT, "kube-apiserver-admission")
         .header(HOST, &call.url.authority)
-        .body(call.document.cloned().map(Full::new).unwrap_or_default())
+        .body(call.document.cloned().unwrap_or_default())
         .map_err(|error| error.to_string())
 }
 

@@ -1,6 +1,7 @@
 //! Gets of an object of 1 kB while other clients, as another user, attack the server in one way at a time: each on a server of its own.
 
 mod catalogue;
+mod compiled;
 
 use super::client::{Call, Connection, Target};
 use super::report::{Unit, milliseconds, quantile};
@@ -47,7 +48,7 @@ impl Bench<'_> {
     /// Measures gets beside each attack.
     pub(super) async fn attacks(&mut self, programs: &Programs) -> anyhow::Result<()> {
         let webhook = Webhook::start(&[])?;
-        for attack in catalogue::all(&webhook) {
+        for attack in catalogue::all(&webhook).into_iter().chain(compiled::all()) {
             let name = format!("get of 1 kB beside {}, 99 %", attack.name);
             if !self.wants(&name) {
                 continue;

@@ -152,6 +152,18 @@ impl Installed {
         self
     }
 
+    /// Changes the first of them to what `object` has.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub(super) async fn change(&self, ground: &Ground, object: &Value) -> Result<()> {
+        let path = self.0.first().context("nothing is installed")?;
+        let authorization = ("authorization", format!("Bearer {}", ground.names("admin")["token"]));
+        let (code, answer) = ground.ask_with(&[authorization], "PATCH", path, object).await?;
+        anyhow::ensure!(code == 200, "{code}: {}", answer["message"]);
+        Ok(())
+    }
+
     /// Deletes them.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions and policies that cost much.
 
 mod admission;
+mod compiled;
 mod custom;
 mod hooks;
 mod hostile;
@@ -14,14 +15,15 @@ mod state;
 use super::catalogue::Coded;
 
 /// The attacks of `class` that are functions.
-pub fn of(class: &str) -> &'static [Coded] {
-    match class {
-        "admission" => admission::ATTACKS,
-        "bodies" => custom::ATTACKS,
-        "identity" => identity::ATTACKS,
-        "memory" => memory::ATTACKS,
-        "programs" => programs::ATTACKS,
-        "state" => state::ATTACKS,
+pub fn of(class: &str) -> impl Iterator<Item = &'static Coded> {
+    let lists: &[&[Coded]] = match class {
+        "admission" => &[admission::ATTACKS, compiled::ATTACKS],
+        "bodies" => &[custom::ATTACKS],
+        "identity" => &[identity::ATTACKS],
+        "memory" => &[memory::ATTACKS],
+        "programs" => &[programs::ATTACKS],
+        "state" => &[state::ATTACKS],
         _ => &[],
-    }
+    };
+    lists.iter().copied().flatten()
 }

@@ -2,7 +2,8 @@
 //!
 //! Follows `compile.go` and `composition.go` of `pkg/admission/plugin/cel` of `k8s.io/apiserver` (v0.37.1).
 
-use super::variables::Variable;
+use super::variables::Compiled;
+use crate::joint::pause;
 use crate::registry::expressions::{Code, Compiler, Names};
 use kubernetes_cel::{Parts, Stage, Type};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use tree::Value;
 #[derive(Default)]
 pub(crate) struct Compilation {
     compiler: Compiler,
-    variables: Vec<Variable>,
+    variables: Compiled,
     reads: Reads,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Reads {
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     /// The variables that expressions can name.
-    pub(super) variables: Arc<[Variable]>,
+    pub(super) variables: Arc<Compiled>,
     pub(super) reads: Reads,
 }
 
@@ -61,24 +62,24 @@ impl Compilation {
     }
 
     /// Compiles the variables in a list of names and expressions. Each may name those before it.
-    pub(crate) fn variables(&mut self, list: &[Value], names: Names) {
+    pub(crate) async fn variables(&mut self, list: &[Value], names: Names) {
         for variable in list {
             let name = variable["name"].as_str().unwrap_or_default();
-            let expression = self.expression(variable["expression"].as_str().unwrap_or_default(), names, &[]);
+            let expression = self.expression(variable["expression"].as_str().unwrap_or_default(), names, &[]).await;
             let t = expression.code.as_ref().ok().map(|code| code.expression.result_type());
             self.compiler.add_variable(name, t);
             // Of several with the same name the last counts.
-            self.variables.retain(|known| known.name != name);
-            self.variables.push(Variable { name: name.to_owned(), code: expression.code });
+            self.variables.insert(name.to_owned(), expression.code);
         }
     }
 
-    /// Compiles an expression whose value has to be of one of the `expected` types, or of any if there are none.
-    pub(crate) fn expression(&mut self, text: &str, names: Names, expected: &[Type]) -> Expression {
+    /// Compiles an expression whose value has to be of one of the `expected` types, or of any if there are none. Then it pauses.
+    pub(crate) async fn expression(&mut self, text: &str, names: Names, expected: &[Type]) -> Expression {
         let code = self.compiler.compile(text, names, expected, Stage::Stored);
         if let Ok(code) = &code {
             self.reads.join(&code.expression);
         }
+        pause().await;
         Expression { text: text.to_owned(), code: code.map_err(|error| error.to_string()) }
     }
 

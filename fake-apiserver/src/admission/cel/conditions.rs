@@ -29,18 +29,20 @@ pub(crate) enum Matched {
 
 impl Conditions {
     /// Compiles the items of a field `matchConditions`.
-    pub(crate) fn compile(conditions: &[tree::Value], names: Names, compilation: &mut Compilation) -> Conditions {
-        let compile = |condition: &tree::Value| {
-            compilation.expression(condition["expression"].as_str().unwrap_or_default(), names, &[Type::Bool])
-        };
-        Conditions(conditions.iter().map(compile).collect())
+    pub(crate) async fn compile(conditions: &[tree::Value], names: Names, compilation: &mut Compilation) -> Conditions {
+        let mut compiled = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let text = condition["expression"].as_str().unwrap_or_default();
+            compiled.push(compilation.expression(text, names, &[Type::Bool]).await);
+        }
+        Conditions(compiled)
     }
 
-    /// The conditions of a webhook, which can name neither parameters nor variables, with their scope.
-    pub(crate) fn of_webhook(conditions: &[tree::Value]) -> (Conditions, Scope) {
+    /// Compiles the conditions of a webhook, which can name neither parameters nor variables, and returns them with their scope.
+    pub(crate) async fn of_webhook(conditions: Vec<tree::Value>) -> (Conditions, Scope) {
         let names = Names { authorizer: true, ..Names::default() };
         let mut compilation = Compilation::default();
-        (Conditions::compile(conditions, names, &mut compilation), compilation.finish())
+        (Conditions::compile(&conditions, names, &mut compilation).await, compilation.finish())
     }
 
     /// Whether there are none.
@@ -53,9 +55,6 @@ impl Conditions {
     /// # Errors
     /// 504, if the deadline of the request has passed.
     pub(crate) fn match_webhook(&self, scope: &Scope, subject: &Subject<'_>, fails: bool) -> ApiResult<Matched> {
-        if self.0.is_empty() {
-            return Ok(Matched::Yes);
-        }
         self.matches(scope, &subject.for_conditions(scope, None), subject, fails)
     }
 

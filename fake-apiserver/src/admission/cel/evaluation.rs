@@ -99,12 +99,15 @@ mod tests {
     use super::super::Compilation;
     use super::*;
     use crate::registry::expressions::Names;
+    use tokio::runtime::Builder;
     use tree::{Value as Json, json};
 
     fn evaluated(variables: &[Json], text: &str, budget: &mut u64) -> Result<Evaluated, Stop> {
         let mut compilation = Compilation::composing();
-        compilation.variables(variables, Names::default());
-        let expression = compilation.expression(text, Names::default(), &[]);
+        let expression = Builder::new_current_thread().build().expect("a runtime without timers").block_on(async {
+            compilation.variables(variables, Names::default()).await;
+            compilation.expression(text, Names::default(), &[]).await
+        });
         let deadline = Deadline::default();
         Evaluation::new(&compilation.finish(), &Bindings::new(), &deadline).evaluate(&expression, budget)
     }

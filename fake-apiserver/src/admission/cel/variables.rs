@@ -6,7 +6,7 @@ use crate::deadline::Deadline;
 use crate::registry::expressions::{Code, VARIABLES_TYPE};
 use crate::schema::quote;
 use kubernetes_cel::{Bindings, Budget, Computed, EvalError, Map, Outcome, PER_CALL_LIMIT, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -15,17 +15,13 @@ const MAX_DEPTH: usize = 200;
 /// The variables in a row that any stack has room for.
 const SHALLOW: usize = 8;
 
-/// A compiled variable.
-#[derive(Debug)]
-pub(super) struct Variable {
-    pub(super) name: String,
-    pub(super) code: Result<Code, String>,
-}
+/// Compiled variables by name: the code of each, or the message of the error that it does not compile with.
+pub(super) type Compiled = BTreeMap<String, Result<Code, String>>;
 
 /// The variables in a round of evaluations.
 pub(super) struct Variables {
     this: Weak<Variables>,
-    compiled: Arc<[Variable]>,
+    compiled: Arc<Compiled>,
     bindings: Bindings,
     deadline: Deadline,
     /// The values known so far.
@@ -38,7 +34,7 @@ pub(super) struct Variables {
 
 impl Variables {
     /// The variables, whose expressions can name those of `bindings`, too.
-    pub(super) fn new(compiled: Arc<[Variable]>, bindings: Bindings, deadline: &Deadline) -> Arc<Variables> {
+    pub(super) fn new(compiled: Arc<Compiled>, bindings: Bindings, deadline: &Deadline) -> Arc<Variables> {
         Arc::new_cyclic(|this| Variables {
             this: this.clone(),
             compiled,
@@ -55,8 +51,8 @@ impl Variables {
         self.cost.swap(0, Ordering::Relaxed)
     }
 
-    fn compute(&self, variable: &Variable) -> Outcome {
-        let (name, code) = (quote(&variable.name), &variable.code);
+    fn compute(&self, name: &str, code: &Result<Code, String>) -> Outcome {
+        let name = quote(name);
         let fail = |message: String| Err(EvalError::Failed(message.into()));
         let code = match code {
             Ok(code) => code,
@@ -96,16 +92,16 @@ impl Computed for Variables {
     }
 
     fn names(&self) -> Vec<&str> {
-        self.compiled.iter().map(|variable| &*variable.name).collect()
+        self.compiled.keys().map(String::as_str).collect()
     }
 
     fn field(&self, name: &str) -> Option<Outcome> {
-        let variable = self.compiled.iter().find(|variable| variable.name == name)?;
+        let code = self.compiled.get(name)?;
         let values = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = values().get(name) {
             return Some(value.clone());
         }
-        let value = self.compute(variable);
+        let value = self.compute(name, code);
         values().insert(name.to_owned(), value.clone());
         Some(value)
     }

@@ -5,10 +5,10 @@
 use super::binding::Binding;
 use super::parameters::served;
 use super::policy::{Compile, Policy};
-use crate::admission::Attributes;
 use crate::admission::matching::Matched;
-use crate::error::ApiError;
-use crate::index::{Index, Live};
+use crate::admission::{Attributes, Following, Generation};
+use crate::error::{ApiError, ApiResult};
+use crate::index::Index;
 use crate::store::{Entry, Key, Store};
 use imbl::OrdMap;
 use std::sync::Arc;
@@ -60,17 +60,15 @@ impl<C> Default for Policies<C> {
 
 impl<C: Compile> Policies<C> {
     /// The policies in a store, as they are at any time.
-    pub(crate) fn of(store: &Store) -> Live<Policies<C>> {
-        Live::new(store.clone(), &[C::POLICIES, C::BINDINGS])
-    }
-
-    /// Whether nothing is bound, so that no write is matched.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bound.is_empty()
+    pub(crate) fn of(store: &Store) -> Following<Policies<C>> {
+        Following::new(store, &[C::POLICIES, C::BINDINGS])
     }
 
     /// The policies with bindings whose constraints match a write of that object.
-    pub(crate) fn matching<'w>(&self, write: &Attributes<'w>, object: &Value) -> Vec<Hook<'w, C>> {
+    ///
+    /// # Errors
+    /// 504, if the deadline of the request has passed.
+    pub(crate) fn matching<'w>(&self, write: &Attributes<'w>, object: &Value) -> ApiResult<Vec<Hook<'w, C>>> {
         let hook = |policy: &Arc<Policy<C>>, bindings: &OrdMap<Arc<str>, Arc<Binding>>| {
             let matched = match &policy.constraints {
                 Some(constraints) => constraints.matched(write, object).transpose()?,
@@ -79,7 +77,12 @@ impl<C: Compile> Policies<C> {
             let bindings = bindings.values().cloned().collect();
             Some(Hook { policy: policy.clone(), bindings, matched })
         };
-        self.bound.iter().filter_map(|(name, bindings)| hook(self.policies.get(name)?, bindings)).collect()
+        let mut matching = Vec::new();
+        for (name, bindings) in &self.bound {
+            write.deadline.check()?;
+            matching.extend(self.policies.get(name).and_then(|policy| hook(policy, bindings)));
+        }
+        Ok(matching)
     }
 
     fn unbind(&mut self, name: &str) {
@@ -98,7 +101,11 @@ impl<C: Compile> Index for Policies<C> {
     fn apply(&mut self, entry: &Entry) {
         let name: Arc<str> = entry.key.name().into();
         if entry.key.resource == C::POLICIES {
-            self.policies.insert(name, Arc::new(Policy::of(entry.object())));
+            let object = entry.object();
+            let generation = Generation::of(&object);
+            if self.policies.get(&name).is_none_or(|known| known.generation != generation) {
+                self.policies.insert(name, Arc::new(Policy::of(object, generation)));
+            }
             return;
         }
         self.unbind(&name);

@@ -18,5 +18,5 @@ pub(crate) use binding::{Action, Binding};
 pub(crate) use error_type::error_type;
 pub(crate) use index::{Hook, Policies};
 pub(crate) use namespace::namespace_of;
-pub(crate) use parameters::{Parameter, parameters};
+pub(crate) use parameters::{Found, Parameter, parameters};
 pub(crate) use policy::{Compile, Policy};

@@ -6,20 +6,30 @@
 use super::binding::Binding;
 use super::policy::{ParamKind, Policy};
 use crate::admission::Attributes;
+use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::object::meta;
-use crate::registry::Served;
+use crate::registry::{Served, Version};
 use crate::schema::TypeRef;
 use crate::store::{Entry, Key, Scope};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tree::Value;
 
+/// A parameter as it was found. There may be many, each of which is read only while a policy is evaluated with it.
+#[derive(Debug)]
+pub(crate) struct Found<'w> {
+    entry: Arc<Entry>,
+    version: &'w Version,
+    /// The object, where a webhook had to convert it.
+    converted: Option<Value>,
+}
+
 /// An object that a policy is evaluated with, in the version that the policy names.
 #[derive(Debug)]
-pub(crate) struct Parameter<'w> {
-    pub(crate) object: Value,
+pub(crate) struct Parameter<'f> {
+    object: Cow<'f, Value>,
     /// The Go type; `None` for custom resources.
-    pub(crate) ty: Option<TypeRef<'w>>,
+    ty: Option<TypeRef<'f>>,
 }
 
 /// The parameters of a policy with a binding; a single `None`, if it is evaluated without.
@@ -30,7 +40,7 @@ pub(crate) async fn parameters<'w, C>(
     write: &Attributes<'w>,
     policy: &Policy<C>,
     binding: &Binding,
-) -> Result<Vec<Option<Parameter<'w>>>, String> {
+) -> Result<Vec<Option<Found<'w>>>, String> {
     let (Some(kind), Some(reference)) = (&policy.param_kind, &binding.reference) else { return Ok(vec![None]) };
     let served = served(write, kind)?;
     let namespaced = served.resource.meta.namespaced;
@@ -57,8 +67,8 @@ pub(crate) async fn parameters<'w, C>(
     }
     let mut parameters = Vec::with_capacity(found.len());
     for entry in found {
-        let object = in_version(write, served, entry.object()).await.map_err(|error| error.to_string())?;
-        parameters.push(Some(Parameter { object, ty: (!served.version.is_custom()).then(|| served.version.ty()) }));
+        let converted = converted(write, served, &entry).await.map_err(|error| error.to_string())?;
+        parameters.push(Some(Found { entry, version: served.version, converted }));
     }
     Ok(parameters)
 }
@@ -72,23 +82,42 @@ pub(super) fn served<'w>(write: &Attributes<'w>, kind: &ParamKind) -> Result<Ser
     served.ok_or_else(|| format!("failed to find resource referenced by paramKind: '{}'", kind.print()))
 }
 
-async fn in_version(
+/// The object of an entry, if a webhook has to convert it.
+async fn converted(
     write: &Attributes<'_>,
     Served { resource, version, .. }: Served<'_>,
-    stored: Value,
-) -> Result<Value, ApiError> {
-    if let Some(converted) = version.built_in_from_storage(&stored) {
-        return Ok(converted);
-    }
+    entry: &Entry,
+) -> Result<Option<Value>, ApiError> {
     resource.compile(write.deadline)?;
-    let converted = version.convert_from_storage_by_webhook(vec![stored], write.deadline).await;
-    let object = converted.map_err(ApiError::internal)?.swap_remove(0);
-    Ok(version.custom_from_storage(object, write.deadline))
+    if !version.asks_webhook() {
+        return Ok(None);
+    }
+    let converted = version.convert_from_storage_by_webhook(vec![entry.object()], write.deadline).await;
+    Ok(Some(converted.map_err(ApiError::internal)?.swap_remove(0)))
+}
+
+impl Found<'_> {
+    /// Namespace and name.
+    pub(crate) fn key(&self) -> (&str, &str) {
+        (self.entry.key.namespace(), self.entry.key.name())
+    }
+
+    /// Reads it.
+    pub(crate) fn read(&self, deadline: &Deadline) -> Parameter<'_> {
+        let version = self.version;
+        let read = || {
+            let stored = self.entry.object();
+            let object = version.built_in_from_storage(&stored);
+            object.unwrap_or_else(|| version.custom_from_storage(stored, deadline))
+        };
+        let object = self.converted.as_ref().map_or_else(|| Cow::Owned(read()), Cow::Borrowed);
+        Parameter { object, ty: (!version.is_custom()).then(|| version.ty()) }
+    }
 }
 
 impl Parameter<'_> {
-    /// Namespace and name.
-    pub(crate) fn key(&self) -> (&str, &str) {
-        (meta::namespace(&self.object), meta::name(&self.object))
+    /// The object and its type, as expressions see them.
+    pub(crate) fn shown(&self) -> (&Value, Option<TypeRef<'_>>) {
+        (&self.object, self.ty)
     }
 }

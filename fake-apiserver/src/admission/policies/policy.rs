@@ -1,10 +1,14 @@
 //! A policy as it is stored, compiled when a write first matches it.
 
+use crate::admission::Generation;
 use crate::admission::matching::Constraints;
+use crate::deadline::Deadline;
+use crate::error::ApiResult;
+use crate::joint::Made;
 use crate::object::meta;
 use crate::registry::text;
 use crate::store::ResourceId;
-use std::sync::OnceLock;
+use std::future::Future;
 use tree::Value;
 
 /// A kind of policies: its resources, and the compiled form of a policy.
@@ -14,22 +18,22 @@ pub(crate) trait Compile: Send + Sync + Sized + 'static {
     /// The resource of their bindings.
     const BINDINGS: ResourceId;
 
-    /// The compiled `spec` of a policy.
-    fn compile(spec: &Value) -> Self;
+    /// Compiles the `spec` of a policy, with a pause after each expression.
+    fn compile(spec: Value) -> impl Future<Output = Self> + Send;
 }
 
 /// A policy.
 #[derive(Debug)]
 pub(crate) struct Policy<C> {
     pub(crate) name: String,
+    pub(super) generation: Generation,
     /// `None` for a policy without constraints, which is not valid.
     pub(crate) constraints: Option<Constraints>,
     /// The kind of its parameters.
     pub(crate) param_kind: Option<ParamKind>,
     /// Whether it refuses writes that it cannot be evaluated for.
     pub(crate) fails: bool,
-    spec: Value,
-    compiled: OnceLock<C>,
+    compiled: Made<C>,
 }
 
 /// A kind of parameters.
@@ -41,25 +45,28 @@ pub(crate) struct ParamKind {
 
 impl<C: Compile> Policy<C> {
     /// The policy in an object.
-    pub(super) fn of(mut object: Value) -> Self {
+    pub(super) fn of(mut object: Value, generation: Generation) -> Self {
         let spec = object.as_object_mut().and_then(|fields| fields.remove("spec")).unwrap_or_default();
         let kind = &spec["paramKind"];
         Policy {
             name: meta::name(&object).to_owned(),
+            generation,
             constraints: spec.get("matchConstraints").map(Constraints::of_policy),
             param_kind: (!kind.is_null()).then(|| ParamKind {
                 api_version: text(kind, "/apiVersion").to_owned(),
                 kind: text(kind, "/kind").to_owned(),
             }),
             fails: spec["failurePolicy"] != "Ignore",
-            spec,
-            compiled: OnceLock::new(),
+            compiled: Made::by(C::compile(spec)),
         }
     }
 
     /// The compiled policy.
-    pub(crate) fn compiled(&self) -> &C {
-        self.compiled.get_or_init(|| C::compile(&self.spec))
+    ///
+    /// # Errors
+    /// 504, if the deadline has passed before it is compiled.
+    pub(crate) async fn compiled(&self, deadline: &Deadline) -> ApiResult<&C> {
+        self.compiled.get(deadline).await
     }
 }
 

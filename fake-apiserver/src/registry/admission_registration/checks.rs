@@ -45,7 +45,7 @@ impl<'c> Checks<'c> {
     }
 
     /// Checks an expression.
-    pub(super) fn check(&self, at: &At<'_, '_>, given: Given<'_>, errors: &mut Errors) {
+    pub(super) fn check(&mut self, at: &At<'_, '_>, given: Given<'_>, errors: &mut Errors) {
         self.type_of(at, given, errors);
     }
 
@@ -55,7 +55,7 @@ impl<'c> Checks<'c> {
         self.compiler.add_variable(name, found.as_ref());
     }
 
-    fn type_of(&self, at: &At<'_, '_>, given: Given<'_>, errors: &mut Errors) -> Option<Type> {
+    fn type_of(&mut self, at: &At<'_, '_>, given: Given<'_>, errors: &mut Errors) -> Option<Type> {
         self.deadline.check().ok()?;
         let stage = if given.is_stored { Stage::Stored } else { Stage::New };
         match self.compiler.compile(given.text, given.names, given.expected, stage) {

@@ -71,7 +71,7 @@ pub(crate) static COMMON: LazyLock<Declarations> = LazyLock::new(|| {
 });
 
 /// The variables that some expressions can name besides those of all.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Names {
     /// `params`.
     pub(crate) params: bool,
@@ -86,6 +86,8 @@ pub(crate) struct Names {
 pub(crate) struct Compiler {
     /// The types of the variables that the object itself defines; `None` if expressions cannot name any.
     variables: Option<BTreeMap<String, Type>>,
+    /// All that expressions can name, as far as some were compiled that can.
+    declarations: BTreeMap<Names, Declarations>,
 }
 
 /// A compiled expression.
@@ -107,19 +109,22 @@ pub(crate) enum CompileError {
 impl Compiler {
     /// A compiler of expressions that can name variables of the object.
     pub(crate) fn composing() -> Self {
-        Compiler { variables: Some(BTreeMap::new()) }
+        Compiler { variables: Some(BTreeMap::new()), ..Compiler::default() }
     }
 
     /// Adds a variable of that type, which later expressions can name. Types with fields are not known to them.
     pub(crate) fn add_variable(&mut self, name: &str, t: Option<&Type>) {
-        if let Some(variables) = &mut self.variables {
-            variables.insert(name.to_owned(), t.map_or(Type::Dyn, composed));
+        let Some(variables) = &mut self.variables else { return };
+        let t = t.map_or(Type::Dyn, composed);
+        for declarations in self.declarations.values_mut() {
+            *declarations = std::mem::take(declarations).field(VARIABLES_TYPE, name, t.clone());
         }
+        variables.insert(name.to_owned(), t);
     }
 
-    fn declarations(&self, names: Names) -> Declarations {
+    fn declare(variables: Option<&BTreeMap<String, Type>>, names: Names) -> Declarations {
         let mut declarations = COMMON.clone();
-        if let Some(variables) = &self.variables {
+        if let Some(variables) = variables {
             let fields = variables.iter().map(|(name, t)| (name.as_str(), t.clone()));
             declarations =
                 declarations.object(VARIABLES_TYPE, fields).variable("variables", Type::object(VARIABLES_TYPE));
@@ -144,13 +149,15 @@ impl Compiler {
     /// # Errors
     /// If its syntax or its types are invalid, or a constant part has no value.
     pub(crate) fn compile(
-        &self,
+        &mut self,
         text: &str,
         names: Names,
         expected: &[Type],
         stage: Stage,
     ) -> Result<Code, CompileError> {
-        let compiled = ENVIRONMENT.compile(text, &self.declarations(names), stage);
+        let Compiler { variables, declarations } = self;
+        let declarations = declarations.entry(names).or_insert_with(|| Compiler::declare(variables.as_ref(), names));
+        let compiled = ENVIRONMENT.compile(text, declarations, stage);
         let expression = compiled.map_err(|error| CompileError::Invalid(format!("compilation failed: {error}")))?;
         let found = expression.result_type();
         if !expected.is_empty() && !expected.contains(found) {

@@ -17,7 +17,7 @@ use crate::registry::cursor::At;
 use crate::registry::types::conditions;
 use crate::registry::{items, text};
 use kubernetes_cel::{Type, is_reserved};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tree::Value;
 
 const MAX_ANNOTATIONS: usize = 20;
@@ -31,6 +31,8 @@ struct Policy<'p, 'v> {
     old: Option<At<'p, 'v>>,
     checks: Checks<'p>,
     params: bool,
+    /// The expressions that lists had before, in fields of their items.
+    stored: HashMap<(&'static str, &'static str), HashSet<&'v str>>,
 }
 
 /// `validateValidatingAdmissionPolicy`, without the metadata.
@@ -77,13 +79,15 @@ pub(super) fn mutating(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 
 impl<'p, 'v> Policy<'p, 'v> {
     fn new(spec: At<'p, 'v>, old: Option<At<'p, 'v>>, checks: Checks<'p>) -> Self {
-        Policy { spec, old, checks, params: spec.field("paramKind").is_set() }
+        Policy { spec, old, checks, params: spec.field("paramKind").is_set(), stored: HashMap::new() }
     }
 
     /// The expressions that a list had before, in a field of its items.
-    fn stored(&self, list: &str, field: &str) -> HashSet<&'v str> {
-        let before = self.old.map(|old| items(old.value(), list)).unwrap_or_default();
-        before.iter().map(|item| text(item, field)).filter(|text| !text.is_empty()).collect()
+    fn stored(&mut self, list: &'static str, field: &'static str) -> &HashSet<&'v str> {
+        self.stored.entry((list, field)).or_insert_with(|| {
+            let before = self.old.map(|old| items(old.value(), list)).unwrap_or_default();
+            before.iter().map(|item| text(item, field)).filter(|text| !text.is_empty()).collect()
+        })
     }
 
     /// The variables of an expression about a request.
@@ -112,8 +116,9 @@ impl<'p, 'v> Policy<'p, 'v> {
         }
         let conditions = spec.field("matchConditions");
         if !self.are_conditions_unchanged() {
+            let (mut checks, params) = (Checks::new(self.checks.deadline()), self.params);
             let stored = self.stored("/spec/matchConditions", "/expression");
-            match_conditions(conditions, &Checks::new(self.checks.deadline()), self.params, &stored, errors);
+            match_conditions(conditions, &mut checks, params, stored, errors);
         }
         for variable in spec.field("variables").items() {
             self.variable(variable, errors);
@@ -146,7 +151,7 @@ impl<'p, 'v> Policy<'p, 'v> {
     }
 
     /// `validateValidation`.
-    fn validation(&self, validation: At<'_, 'v>, errors: &mut Errors) {
+    fn validation(&mut self, validation: At<'_, 'v>, errors: &mut Errors) {
         let expression = validation.field("expression");
         match expression.text() {
             blank if blank.trim().is_empty() => expression.required("expression is not specified", errors),
@@ -178,7 +183,7 @@ impl<'p, 'v> Policy<'p, 'v> {
     }
 
     /// The audit annotations of a policy of that name.
-    fn annotations(&self, list: At<'_, 'v>, policy: &str, errors: &mut Errors) {
+    fn annotations(&mut self, list: At<'_, 'v>, policy: &str, errors: &mut Errors) {
         if list.len() > MAX_ANNOTATIONS {
             list.invalid(format!("must not have more than {MAX_ANNOTATIONS} auditAnnotations"), errors);
         }
@@ -193,7 +198,7 @@ impl<'p, 'v> Policy<'p, 'v> {
     }
 
     /// `validateAuditAnnotation`.
-    fn annotation(&self, annotation: At<'_, 'v>, policy: &str, errors: &mut Errors) {
+    fn annotation(&mut self, annotation: At<'_, 'v>, policy: &str, errors: &mut Errors) {
         let (key, expression) = (annotation.field("key"), annotation.field("valueExpression"));
         if policy.is_empty() {
             key.invalid("requires metadata.name be non-empty", errors);
@@ -217,7 +222,7 @@ impl<'p, 'v> Policy<'p, 'v> {
     }
 
     /// `validateMutation`.
-    fn mutation(&self, mutation: At<'_, 'v>, errors: &mut Errors) {
+    fn mutation(&mut self, mutation: At<'_, 'v>, errors: &mut Errors) {
         let type_ = mutation.field("patchType");
         let (field, other, expected) = match type_.text() {
             "ApplyConfiguration" => ("applyConfiguration", "jsonPatch", Type::object("Object")),
@@ -237,7 +242,7 @@ impl<'p, 'v> Policy<'p, 'v> {
     }
 
     /// `validateApplyConfiguration` and `validateJSONPatch`.
-    fn patch(&self, patch: At<'_, 'v>, expected: Type, errors: &mut Errors) {
+    fn patch(&mut self, patch: At<'_, 'v>, expected: Type, errors: &mut Errors) {
         let expression = patch.field("expression");
         match expression.text().trim() {
             "" => expression.required("", errors),

@@ -138,7 +138,7 @@ pub(super) fn mutating_operations(constraints: At<'_, '_>, errors: &mut Errors) 
 /// `validateMatchConditions`; `stored` are the expressions that the object had before.
 pub(super) fn match_conditions(
     conditions: At<'_, '_>,
-    checks: &Checks<'_>,
+    checks: &mut Checks<'_>,
     params: bool,
     stored: &HashSet<&str>,
     errors: &mut Errors,

@@ -71,7 +71,7 @@ impl<'v> Strictness<'v> {
 /// `validateValidatingWebhookConfiguration` and `validateMutatingWebhookConfiguration`, without the metadata.
 pub(super) fn configuration(context: &Context<'_>, kind: &str, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let strictness = Strictness::of(new, old);
-    let checks = Checks::new(context.deadline);
+    let mut checks = Checks::new(context.deadline);
     let mut names = HashSet::new();
     for webhook in At::object(new, "admissionregistration.k8s.io/v1", kind).field("webhooks").items() {
         let name = webhook.field("name");
@@ -81,7 +81,7 @@ pub(super) fn configuration(context: &Context<'_>, kind: &str, new: &Value, old:
         }
         client(webhook, errors);
         if strictness.conditions {
-            match_conditions(webhook.field("matchConditions"), &checks, false, &strictness.stored, errors);
+            match_conditions(webhook.field("matchConditions"), &mut checks, false, &strictness.stored, errors);
         }
         admission_review_versions(webhook.field("admissionReviewVersions"), strictness.known_review, errors);
         if strictness.unique_names && !name.is_empty() && !names.insert(name.text()) {

@@ -25,7 +25,7 @@ pub(super) struct Leniency {
     /// Certificates of webhooks must be well-formed (not `allowInvalidCABundle`).
     pub(super) certificates: bool,
     /// The versions that may have too many selectable fields, "" for all of them.
-    pub(super) selectable_fields: Vec<String>,
+    pub(super) selectable_fields: HashSet<String>,
     /// Rules may cost whatever they do (`suppressPerExpressionCost`).
     pub(super) any_cost: bool,
     pub(super) stored: Option<Rc<Stored>>,
@@ -39,7 +39,7 @@ pub(super) struct Stored {
     pub(super) rules: HashSet<String>,
     pub(super) message_expressions: HashSet<String>,
     /// The versions whose schemas are the same as before.
-    pub(super) versions: Vec<String>,
+    pub(super) versions: HashSet<String>,
 }
 
 impl Leniency {
@@ -53,7 +53,7 @@ impl Leniency {
             atomic_sets: true,
             keys: true,
             certificates: false,
-            selectable_fields: Vec::new(),
+            selectable_fields: HashSet::new(),
             any_cost: false,
             stored: None,
             deadline: Deadline::default(),
@@ -62,7 +62,7 @@ impl Leniency {
 
     /// The leniency for a version: costs are not limited if its schema is unchanged.
     pub(super) fn of_version(&self, name: &str) -> Self {
-        let is_unchanged = |stored: &Rc<Stored>| stored.versions.iter().any(|version| version == name);
+        let is_unchanged = |stored: &Rc<Stored>| stored.versions.contains(name);
         Leniency { any_cost: self.stored.as_ref().is_some_and(is_unchanged), ..self.clone() }
     }
 
@@ -77,6 +77,6 @@ impl Leniency {
 
     /// Whether a version, or "" for all of them, may have too many selectable fields.
     pub(super) fn may_have_too_many(&self, version: &str) -> bool {
-        self.selectable_fields.iter().any(|name| name == version)
+        self.selectable_fields.contains(version)
     }
 }

@@ -12,7 +12,7 @@ use super::{conversion, items, lists, schema, selectable, structural};
 use crate::deadline::Deadline;
 use crate::error::Path;
 use crate::registry::types::is_known_review;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tree::Value;
 
@@ -47,34 +47,33 @@ impl Stored {
                 }
             });
         }
-        let named =
-            |definition, name: &str| versions::of(definition).iter().find(|version| word(version, "name") == name);
+        let (now, before) = (Versions::of(new), Versions::of(old));
         let is_unchanged = |name: &&str| {
-            let (Some(new), Some(old)) = (named(new, name), named(old, name)) else { return false };
+            let (Some(new), Some(old)) = (now.named(name), before.named(name)) else { return false };
             new.get("schema") == old.get("schema")
         };
-        let names = versions::of(new).iter().map(|version| word(version, "name"));
+        let names = now.all().iter().map(|version| word(version, "name"));
         Stored { rules, message_expressions, versions: names.filter(is_unchanged).map(str::to_owned).collect() }
     }
 }
 
 /// `findTooManySelectableFieldsAllowed`: the versions that had too many, and have the same.
-fn too_many(new: &Value, old: &Value) -> Vec<String> {
-    let fields = |version: &Value| items(version, "/selectableFields").to_vec();
-    let unchanged = |(name, new, old): (&str, Vec<Value>, Vec<Value>)| {
-        (old.len() > selectable::MAX && new == old).then(|| name.to_owned())
-    };
+fn too_many(new: &Value, old: &Value) -> HashSet<String> {
     let shared = |definition| {
-        let shared = Versions::of(definition).shared(Shared::SelectableFields).cloned();
-        shared.and_then(|shared| shared.as_array().cloned()).unwrap_or_default()
+        let shared = Versions::of(definition).shared(Shared::SelectableFields);
+        shared.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     };
-    let own = |definition, version| {
-        if shared(definition).is_empty() { fields(version) } else { Vec::new() }
-    };
+    let own = |shared: &[Value], version| if shared.is_empty() { items(version, "/selectableFields") } else { &[] };
+    let (shared_new, shared_old) = (shared(new), shared(old));
+    // Of versions with equal names the last one counts.
+    let before: HashMap<&str, &Value> =
+        versions::of(old).iter().map(|version| (word(version, "name"), version)).collect();
     let versions = versions::of(new).iter().filter_map(|version| {
         let name = word(version, "name");
-        let before = versions::of(old).iter().rfind(|version| word(version, "name") == name)?;
-        Some((name, own(new, version), own(old, before)))
+        Some((name, own(shared_new, version), own(shared_old, before.get(name)?)))
     });
-    std::iter::once(("", shared(new), shared(old))).chain(versions).filter_map(unchanged).collect()
+    let unchanged = std::iter::once(("", shared_new, shared_old))
+        .chain(versions)
+        .filter(|(_, new, old)| old.len() > selectable::MAX && new == old);
+    unchanged.map(|(name, ..)| name.to_owned()).collect()
 }

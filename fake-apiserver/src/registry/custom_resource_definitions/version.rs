@@ -28,8 +28,7 @@ pub(super) fn version(
         }
     }
     let name = word(version, "name");
-    // Of versions with equal names the first one counts.
-    let namesake = versions.all().iter().find(|version| word(version, "name") == name).unwrap_or(version);
+    let namesake = versions.named(name).unwrap_or(version);
     let schema = versions.own(version, Shared::Schema);
     if let Some(schema) = schema {
         let leniency = leniency.of_version(name);

@@ -4,6 +4,8 @@
 //! `pkg/apis/apiextensions/v1/conversion.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use super::items;
+use super::visit::word;
+use std::collections::HashMap;
 use tree::Value;
 
 /// The versions of a definition, for rules about all of them.
@@ -37,6 +39,8 @@ impl Shared {
 /// The versions of a definition.
 pub(super) struct Versions<'a> {
     all: &'a [Value],
+    /// The versions by name, of several with the same name the first.
+    by_name: HashMap<&'a str, &'a Value>,
     are_nil: bool,
     shared: [bool; 4],
 }
@@ -49,7 +53,8 @@ impl<'a> Versions<'a> {
             let first = values.next();
             values.all(|value| Some(value) == first)
         });
-        Versions { all, are_nil: definition["spec"].get("versions").is_none(), shared }
+        let by_name = all.iter().rev().map(|version| (word(version, "name"), version)).collect();
+        Versions { all, by_name, are_nil: definition["spec"].get("versions").is_none(), shared }
     }
 
     /// Whether the list is absent, which is not the same as empty where Go's value is shown.
@@ -59,6 +64,11 @@ impl<'a> Versions<'a> {
 
     pub(super) fn all(&self) -> &'a [Value] {
         self.all
+    }
+
+    /// The version of that name.
+    pub(super) fn named(&self, name: &str) -> Option<&'a Value> {
+        self.by_name.get(name).copied()
     }
 
     /// Whether a field is the same in all versions, or missing.

@@ -14,7 +14,7 @@ use crate::registry::defaults::fill;
 use crate::registry::rules::{Rules, Strategy};
 use crate::registry::types::deprecation;
 use crate::registry::{flag, items, text};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tree::Value;
 
 /// `maxProvisionerParameterLen`: the number of parameters.
@@ -94,7 +94,7 @@ pub(super) fn parameters(parameters: At<'_, '_>, errors: &mut Errors) {
 /// `validateAllowedTopologies`: no term occurs twice.
 fn topologies(topologies: At<'_, '_>, errors: &mut Errors) {
     // Upstream begins with an empty term for each of the terms, so that one without expressions is always found again.
-    let mut earlier = vec![BTreeMap::new(); topologies.len()];
+    let mut earlier = HashSet::from([BTreeMap::new()]);
     for term in topologies.items() {
         let expressions = term.field("matchLabelExpressions");
         let mut values = BTreeMap::new();
@@ -106,10 +106,9 @@ fn topologies(topologies: At<'_, '_>, errors: &mut Errors) {
                 key.duplicate(errors);
             }
         }
-        if earlier.contains(&values) {
+        if !earlier.insert(values) {
             errors.duplicate(expressions.path(), "");
         }
-        earlier.push(values);
     }
 }
 

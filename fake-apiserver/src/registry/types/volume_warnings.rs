@@ -3,8 +3,12 @@
 //! Follows `warningsForOverlappingVirtualPaths` of `pkg/api/pod/warnings.go` (v1.37.1).
 
 use crate::registry::{items, text};
+use std::collections::BTreeMap;
 use std::fmt;
 use tree::Value;
+
+/// As many warnings as a client is shown at most: the headers are cut off after so many characters (`truncateAtTotalRunes`).
+const MAX_SHOWN: usize = 4 * 1024;
 
 /// A file, and the source of a projected volume that it comes from.
 struct File<'p> {
@@ -12,39 +16,76 @@ struct File<'p> {
     source: Option<String>,
 }
 
+/// Files, in their order.
+#[derive(Default)]
+struct Files<'p> {
+    all: Vec<File<'p>>,
+    /// The places of those on a path, by path.
+    on: BTreeMap<&'p str, Vec<usize>>,
+}
+
+impl<'p> Files<'p> {
+    /// Adds a file, and tells which of the earlier ones it overlaps with, in their order: those on its path or that of a folder of it, and
+    /// those within it.
+    fn add(&mut self, file: File<'p>) -> Vec<String> {
+        let mut overlaps = Vec::new();
+        if !file.path.is_empty() {
+            let slashes = file.path.match_indices('/').map(|(at, _)| at);
+            let folders = slashes.filter_map(|at| self.on.get(&file.path[..at]));
+            let within = format!("{}/", file.path);
+            let within = self.on.range(&*within..).take_while(|(path, _)| path.starts_with(&within)).map(|(_, on)| on);
+            let places = folders.chain(self.on.get(file.path)).chain(within).flatten().copied();
+            let mut places: Vec<usize> = places.take(MAX_SHOWN).collect();
+            places.sort_unstable();
+            overlaps = places.into_iter().map(|place| format!("{file} with {}", self.all[place])).collect();
+        }
+        self.on.entry(file.path).or_default().push(self.all.len());
+        self.all.push(file);
+        overlaps
+    }
+}
+
 /// Warnings about the files in each of these volumes.
 pub(super) fn overlapping_files(volumes: &[Value], warnings: &mut Vec<String>) {
+    let enough = warnings.len() + MAX_SHOWN;
     for volume in volumes {
         let name = text(volume, "/name");
-        let mut warn = |of: &str, overlaps: Vec<String>| {
-            let texts =
-                overlaps.into_iter().map(|overlap| format!("volume {name:?} ({of}): overlapping paths: {overlap}"));
-            warnings.extend(texts);
+        let mut warn = |of: &str, source: &Value| {
+            let mut earlier = Files::default();
+            for file in files(source, None) {
+                if warnings.len() < enough {
+                    let overlaps = earlier.add(file).into_iter();
+                    warnings.extend(overlaps.map(|it| format!("volume {name:?} ({of}): overlapping paths: {it}")));
+                }
+            }
         };
         if let Some(config_map) = volume.get("configMap") {
-            warn(&format!("ConfigMap {:?}", text(config_map, "/name")), overlaps(files(config_map, None)));
+            warn(&format!("ConfigMap {:?}", text(config_map, "/name")), config_map);
         }
         if let Some(secret) = volume.get("secret") {
-            warn(&format!("Secret {:?}", text(secret, "/secretName")), overlaps(files(secret, None)));
+            warn(&format!("Secret {:?}", text(secret, "/secretName")), secret);
         }
         if let Some(downward) = volume.get("downwardAPI") {
-            warn("DownwardAPI", overlaps(files(downward, None)));
+            warn("DownwardAPI", downward);
         }
         if let Some(projected) = volume.get("projected") {
-            projected_files(name, items(projected, "/sources"), warnings);
+            projected_files(name, items(projected, "/sources"), enough, warnings);
         }
     }
 }
 
-fn projected_files(volume: &str, sources: &[Value], warnings: &mut Vec<String>) {
-    let mut files = Vec::new();
+fn projected_files(volume: &str, sources: &[Value], enough: usize, warnings: &mut Vec<String>) {
+    let mut files = Files::default();
     for source in sources {
         if source.as_object().is_none_or(tree::Map::is_empty) {
             warnings.push(format!("volume {volume:?} (Projected) has no sources provided"));
             continue;
         }
         for file in of_source(source) {
-            for overlap in add(&mut files, file) {
+            if warnings.len() >= enough {
+                return;
+            }
+            for overlap in files.add(file) {
                 warnings.push(format!("volume {volume:?} (Projected): overlapping paths: {overlap}"));
             }
         }
@@ -84,32 +125,9 @@ fn files(source: &Value, called: Option<String>) -> Vec<File<'_>> {
     items(source, "/items").iter().map(|item| File::new(text(item, "/path"), called.clone())).collect()
 }
 
-fn overlaps<'p>(files: Vec<File<'p>>) -> Vec<String> {
-    let mut earlier = Vec::new();
-    files.into_iter().flat_map(|file| add(&mut earlier, file)).collect()
-}
-
-/// Adds a file; which of the earlier ones it overlaps with.
-fn add<'p>(earlier: &mut Vec<File<'p>>, file: File<'p>) -> Vec<String> {
-    let found =
-        earlier.iter().filter(|other| file.overlaps(other)).map(|other| format!("{file} with {other}")).collect();
-    earlier.push(file);
-    found
-}
-
 impl<'p> File<'p> {
     fn new(path: &'p str, source: Option<String>) -> File<'p> {
         File { path: path.trim_end_matches('/'), source }
-    }
-
-    /// Whether one is the other, or a folder of it.
-    fn overlaps(&self, other: &File<'_>) -> bool {
-        let within = |inner: &str, outer: &str| {
-            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        !self.path.is_empty()
-            && !other.path.is_empty()
-            && (within(self.path, other.path) || within(other.path, self.path))
     }
 }
 

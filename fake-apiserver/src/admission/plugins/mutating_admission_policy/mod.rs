@@ -14,11 +14,12 @@ mod patch;
 use crate::admission::cel::{self, Subject};
 use crate::admission::families::{MUTATION_DURATION, MUTATIONS_TOTAL};
 use crate::admission::matching::{self, Matched, from_policies};
-use crate::admission::policies::{Binding, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters};
-use crate::admission::{Attributes, Kind, Operation, Plugin, Verdict};
+use crate::admission::policies::{
+    Binding, Found, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters,
+};
+use crate::admission::{Attributes, Following, Kind, Operation, Plugin, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
-use crate::index::Live;
 use crate::schema::quote;
 use crate::store::Store;
 use mutator::{Mutation, Mutator};
@@ -32,7 +33,7 @@ use tree::Value;
 pub(super) const NAME: &str = "MutatingAdmissionPolicy";
 
 /// The plugin.
-pub(super) struct MutatingAdmissionPolicy(Live<Policies<Mutator>>);
+pub(super) struct MutatingAdmissionPolicy(Following<Policies<Mutator>>);
 
 impl MutatingAdmissionPolicy {
     /// The plugin for the policies in a store.
@@ -43,19 +44,18 @@ impl MutatingAdmissionPolicy {
 
 impl Plugin for MutatingAdmissionPolicy {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
-        let policies = self.0.current();
-        if policies.is_empty() || write.operation == Operation::Delete || from_policies(write) {
+        if write.operation == Operation::Delete || from_policies(write) {
             return Verdict::Now(Ok(()));
         }
-        match policies.matching(write, object) {
-            hooks if hooks.is_empty() => Verdict::Now(Ok(())),
-            hooks => Verdict::Later(Box::pin(async move {
-                let mut dispatch = Dispatch { write, forms: Vec::new(), errors: Vec::new() };
-                dispatch.all(&hooks, object).await?;
-                dispatch.verdict(object)
-            })),
-        }
+        let matching = |policies: &Policies<_>, object: &Value| policies.matching(write, object);
+        self.0.verdict(write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks))
     }
+}
+
+async fn dispatch<'a>(write: &'a Attributes<'a>, object: &mut Value, hooks: Vec<Hook<'a, Mutator>>) -> ApiResult<()> {
+    let mut dispatch = Dispatch { write, forms: Vec::new(), errors: Vec::new() };
+    dispatch.all(&hooks, object).await?;
+    dispatch.verdict(object)
 }
 
 /// The policies that are invoked for a write, and their errors.
@@ -80,7 +80,7 @@ struct Form<'a> {
 struct Invocation<'a, 'h> {
     policy: &'h Policy<Mutator>,
     binding: &'h Binding,
-    params: Option<Parameter<'a>>,
+    params: Option<Found<'a>>,
     /// The place of its form.
     form: usize,
 }
@@ -180,9 +180,11 @@ impl<'a> Dispatch<'a> {
         let namespace = namespace_of(write)?;
         let mut last = None;
         for invocation in invocations {
-            let mutator = invocation.policy.compiled();
-            let params = invocation.params.as_ref();
-            match mutator.matches(&self.forms[invocation.form].subject(write), params, invocation.policy.fails)? {
+            let mutator = invocation.policy.compiled(write.deadline).await?;
+            write.deadline.check()?;
+            let params = invocation.params.as_ref().map(|found| found.read(write.deadline));
+            let subject = self.forms[invocation.form].subject(write);
+            match mutator.matches(&subject, params.as_ref(), invocation.policy.fails)? {
                 cel::Matched::Yes => {}
                 cel::Matched::No => continue,
                 cel::Matched::Failed(why) => {
@@ -197,7 +199,7 @@ impl<'a> Dispatch<'a> {
             let before = self.forms[invocation.form].object.clone();
             last = Some(invocation.form);
             for mutation in &mutator.mutations {
-                self.mutate(invocation, mutation, namespace.as_ref()).await?;
+                self.mutate(invocation, mutator, mutation, (params.as_ref(), namespace.as_ref())).await?;
             }
             let is_changed = before != self.forms[invocation.form].object;
             if is_changed {
@@ -224,15 +226,16 @@ impl<'a> Dispatch<'a> {
     async fn mutate(
         &mut self,
         invocation: &Invocation<'a, '_>,
+        mutator: &Mutator,
         mutation: &Mutation,
-        namespace: Option<&Value>,
+        (params, namespace): (Option<&Parameter<'_>>, Option<&Value>),
     ) -> ApiResult<()> {
         let (write, form) = (self.write, &mut self.forms[invocation.form]);
         if form.object.is_null() {
             return Ok(());
         }
-        let (mutator, started) = (invocation.policy.compiled(), Instant::now());
-        let patched = mutator.patched(mutation, &form.subject(write), invocation.params.as_ref(), namespace);
+        let started = Instant::now();
+        let patched = mutator.patched(mutation, &form.subject(write), params, namespace);
         let mut refused = None;
         let mut error = patched.as_ref().err().map(|failure| match failure {
             Failure::Policy(why) => error_type(why),
@@ -287,7 +290,7 @@ impl Form<'_> {
 
 impl Invocation<'_, '_> {
     fn key(&self) -> Key {
-        let (namespace, name) = self.params.as_ref().map_or(("", ""), Parameter::key);
+        let (namespace, name) = self.params.as_ref().map_or(("", ""), Found::key);
         [&self.policy.name, &self.binding.name, namespace, name].map(str::to_owned)
     }
 }

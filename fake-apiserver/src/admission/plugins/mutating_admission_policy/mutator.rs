@@ -34,12 +34,13 @@ impl Compile for Mutator {
     const POLICIES: ResourceId = ids::MUTATING_ADMISSION_POLICIES;
     const BINDINGS: ResourceId = ids::MUTATING_ADMISSION_POLICY_BINDINGS;
 
-    fn compile(spec: &Value) -> Self {
+    async fn compile(spec: Value) -> Self {
+        let spec = &spec;
         let names = Names { params: spec.get("paramKind").is_some(), authorizer: true, patches: false };
         let of_patch = Names { patches: true, ..names };
         let mut compilation = Compilation::composing();
-        compilation.variables(items(spec, "/variables"), names);
-        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation);
+        compilation.variables(items(spec, "/variables"), names).await;
+        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation).await;
         let mut mutations = Vec::new();
         for mutation in items(spec, "/mutations") {
             let is_json_patch = text(mutation, "/patchType") == "JSONPatch";
@@ -47,7 +48,7 @@ impl Compile for Mutator {
                 true => ("/jsonPatch/expression", Type::list(Type::object("JSONPatch"))),
                 false => ("/applyConfiguration/expression", Type::object("Object")),
             };
-            let expression = compilation.expression(text(mutation, field), of_patch, &[expected]);
+            let expression = compilation.expression(text(mutation, field), of_patch, &[expected]).await;
             mutations.push(Mutation { is_json_patch, expression });
         }
         let is_reinvoked = text(spec, "/reinvocationPolicy") == "IfNeeded";
@@ -69,7 +70,7 @@ impl Mutator {
         if self.conditions.is_empty() {
             return Ok(Matched::Yes);
         }
-        let bindings = subject.for_conditions(&self.scope, params.map(|params| (&params.object, params.ty)));
+        let bindings = subject.for_conditions(&self.scope, params.map(Parameter::shown));
         self.conditions.matches(&self.scope, &bindings, subject, fails)
     }
 
@@ -84,7 +85,7 @@ impl Mutator {
         params: Option<&Parameter<'_>>,
         namespace: Option<&Value>,
     ) -> Result<Value, Failure> {
-        let params = params.map(|params| (&params.object, params.ty));
+        let params = params.map(Parameter::shown);
         let bindings = subject.for_policy(&self.scope, params, namespace);
         if let Err(why) = mutation.expression.compiles() {
             return Err(Failure::Policy(why.to_owned()));

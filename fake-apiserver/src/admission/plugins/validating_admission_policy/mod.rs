@@ -13,17 +13,16 @@ mod validator;
 use crate::admission::families::{VALIDATION_DURATION, VALIDATIONS_TOTAL};
 use crate::admission::matching::from_policies;
 use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, error_type, namespace_of, parameters};
-use crate::admission::{Attributes, Plugin, Verdict, Versions};
+use crate::admission::{Attributes, Following, Plugin, Verdict, Versions};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
-use crate::index::Live;
 use crate::store::Store;
 use audit::Failure;
 use tree::Value;
 use validator::{Denial, Published, Validator};
 
 /// The plugin `ValidatingAdmissionPolicy`.
-pub(super) struct ValidatingAdmissionPolicy(Live<Policies<Validator>>);
+pub(super) struct ValidatingAdmissionPolicy(Following<Policies<Validator>>);
 
 impl ValidatingAdmissionPolicy {
     /// The plugin for the policies in a store.
@@ -34,14 +33,11 @@ impl ValidatingAdmissionPolicy {
 
 impl Plugin for ValidatingAdmissionPolicy {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
-        let policies = self.0.current();
-        if policies.is_empty() || from_policies(write) {
+        if from_policies(write) {
             return Verdict::Now(Ok(()));
         }
-        match policies.matching(write, object) {
-            hooks if hooks.is_empty() => Verdict::Now(Ok(())),
-            hooks => Verdict::Later(Box::pin(dispatch(write, object, hooks, notes))),
-        }
+        let matching = |policies: &Policies<_>, object: &Value| policies.matching(write, object);
+        self.0.verdict(write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks, notes))
     }
 }
 
@@ -112,14 +108,12 @@ impl<'a> Dispatch<'a> {
                     continue;
                 }
             };
+            let validator = policy.compiled(self.write.deadline).await?;
             let mut results = Vec::with_capacity(params.len());
-            for params in &params {
-                results.push(policy.compiled().validate(
-                    &subject,
-                    params.as_ref(),
-                    namespace.as_ref(),
-                    policy.fails,
-                )?);
+            for found in &params {
+                self.write.deadline.check()?;
+                let params = found.as_ref().map(|found| found.read(self.write.deadline));
+                results.push(validator.validate(&subject, params.as_ref(), namespace.as_ref(), policy.fails)?);
             }
             for result in results {
                 for ignored in &result.ignored {

@@ -83,19 +83,24 @@ impl Compile for Validator {
     const POLICIES: ResourceId = ids::VALIDATING_ADMISSION_POLICIES;
     const BINDINGS: ResourceId = ids::VALIDATING_ADMISSION_POLICY_BINDINGS;
 
-    fn compile(spec: &Value) -> Self {
+    async fn compile(spec: Value) -> Self {
+        let spec = &spec;
         let params = spec.get("paramKind").is_some();
         let names = Names { params, authorizer: true, patches: false };
         let of_message = Names { params, ..Names::default() };
         let mut compilation = Compilation::composing();
-        compilation.variables(items(spec, "/variables"), names);
-        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation);
+        compilation.variables(items(spec, "/variables"), names).await;
+        let conditions = Conditions::compile(items(spec, "/matchConditions"), names, &mut compilation).await;
         let mut validations = Vec::new();
         for validation in items(spec, "/validations") {
-            let by_expression = Some(text(validation, "/messageExpression")).filter(|text| !text.is_empty());
+            let expression = compilation.expression(text(validation, "/expression"), names, &[Type::Bool]).await;
+            let by_expression = match text(validation, "/messageExpression") {
+                "" => None,
+                text => Some(compilation.expression(text, of_message, &[Type::String]).await),
+            };
             validations.push(Validation {
-                expression: compilation.expression(text(validation, "/expression"), names, &[Type::Bool]),
-                by_expression: by_expression.map(|text| compilation.expression(text, of_message, &[Type::String])),
+                expression,
+                by_expression,
                 message: text(validation, "/message").trim().to_owned(),
                 reason: match text(validation, "/reason") {
                     "Forbidden" => "Forbidden",
@@ -108,7 +113,7 @@ impl Compile for Validator {
         let mut annotations = Vec::new();
         for annotation in items(spec, "/auditAnnotations") {
             let expected = [Type::String, Type::Null];
-            let expression = compilation.expression(text(annotation, "/valueExpression"), names, &expected);
+            let expression = compilation.expression(text(annotation, "/valueExpression"), names, &expected).await;
             annotations.push((text(annotation, "/key").to_owned(), expression));
         }
         Validator { conditions, validations, annotations, scope: compilation.finish() }
@@ -133,7 +138,7 @@ impl Validator {
             validated.error(0, Denial::error(message, Duration::ZERO), fails);
             validated
         };
-        let params = params.map(|params| (&params.object, params.ty));
+        let params = params.map(Parameter::shown);
         if !self.conditions.is_empty() {
             let bindings = subject.for_conditions(scope, params);
             match self.conditions.matches(scope, &bindings, subject, fails)? {

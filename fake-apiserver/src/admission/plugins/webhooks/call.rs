@@ -6,13 +6,14 @@
 use super::hook::Hook;
 use super::hooks::Hooks;
 use super::review::{Review, Verdict};
-use crate::admission::Attributes;
 use crate::admission::families::{CALL_DURATION, CALLS_TOTAL, FAIL_OPEN, REJECTIONS};
 use crate::admission::matching::Matched;
+use crate::admission::{Attributes, Encoded};
 use crate::auth::Notes;
 use crate::error::ApiError;
 use crate::ids::uuid;
 use crate::object::name;
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 use tree::Value;
@@ -33,13 +34,12 @@ pub(super) const UNAVAILABLE: u16 = 503;
 /// The greatest status in metrics.
 const GREATEST: u16 = 600;
 
-/// A webhook that is about a write, and the objects in the form in which it gets them, as JSON.
+/// A webhook that is about a write, and the objects in the form in which it gets them.
 pub(super) struct Call<'c> {
     pub(super) hook: &'c Hook,
     pub(super) write: &'c Attributes<'c>,
     pub(super) matched: Matched<'c>,
-    pub(super) object: &'c str,
-    pub(super) old: &'c str,
+    pub(super) objects: &'c Encoded,
 }
 
 impl Call<'_> {
@@ -53,21 +53,15 @@ impl Call<'_> {
         let unknown =
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
         let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
-        let review = Review {
-            version,
-            uid: uuid(fastrand::u128(..)),
-            write,
-            matched: self.matched,
-            object: self.object,
-            old: self.old,
-        };
+        let review =
+            Review { version, uid: uuid(fastrand::u128(..)), write, matched: self.matched, objects: self.objects };
         let client =
             hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
         let failed = |why: &str, code| Failure::Call(format!("failed to call webhook: {why}"), code);
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
         let answer = tokio::select! {
-            answer = client.post(review.question().into(), limit) => answer,
+            answer = client.post(review.question(), limit) => answer,
             () = write.shutdown.cancelled() => Err("context canceled".to_owned().into()),
         };
         let answer = answer.map_err(|refusal| failed(&refusal.message, refusal.code.unwrap_or(UNAVAILABLE)))?;
@@ -75,9 +69,8 @@ impl Call<'_> {
         let verdict = review.verdict(decoded, is_mutating);
         let invalid = |why| Failure::Call(format!("received invalid webhook response: {why}"), UNAVAILABLE);
         let verdict = verdict.map_err(invalid)?;
-        for (key, value) in &verdict.annotations {
-            annotate(notes, &format!("{}/{key}", hook.name), value.clone());
-        }
+        let annotations = verdict.annotations.iter();
+        annotate_all(notes, annotations.map(|(key, value)| (format!("{}/{key}", hook.name), value.clone())));
         notes.warnings.extend(verdict.warnings.iter().cloned());
         match verdict.allowed {
             true => Ok(verdict),
@@ -115,10 +108,20 @@ pub(super) fn told(hook: &Hook, why: &str) -> ApiError {
 
 /// Notes an annotation of the audit event, unless its key is not valid, or has another value.
 pub(super) fn annotate(notes: &mut Notes, key: &str, value: String) {
-    let is_valid = key.matches('/').count() == 1 && name::label_key(key).is_empty();
-    if is_valid && !notes.annotations.iter().any(|(known, _)| *known == key) {
+    if is_valid(key) && !notes.annotations.iter().any(|(known, _)| *known == key) {
         notes.annotations.push((key.to_owned().into(), value));
     }
+}
+
+/// The same of many annotations.
+pub(super) fn annotate_all(notes: &mut Notes, annotations: impl Iterator<Item = (String, String)>) {
+    let mut known: HashSet<String> = notes.annotations.iter().map(|(key, _)| key.to_string()).collect();
+    let new = annotations.filter(|(key, _)| is_valid(key) && known.insert(key.clone()));
+    notes.annotations.extend(new.map(|(key, value)| (key.into(), value)));
+}
+
+fn is_valid(key: &str) -> bool {
+    key.matches('/').count() == 1 && name::label_key(key).is_empty()
 }
 
 /// `ToStatusErr`.

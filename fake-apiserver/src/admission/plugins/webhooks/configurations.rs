@@ -3,25 +3,47 @@
 //! Follows `k8s.io/apiserver/pkg/admission/configuration/{mutating,validating}_webhook_manager.go` (v0.37.1).
 
 use super::hook::Hook;
+use crate::admission::{Attributes, Generation};
+use crate::error::ApiResult;
 use crate::index::Index;
 use crate::store::{Entry, Key};
 use std::sync::Arc;
 
 /// The webhooks of all configurations of a kind.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Configurations(imbl::OrdMap<Box<str>, Arc<[Arc<Hook>]>>);
+pub(super) struct Configurations(imbl::OrdMap<Box<str>, Configuration>);
+
+#[derive(Debug, Clone)]
+struct Configuration {
+    generation: Generation,
+    hooks: Arc<[Arc<Hook>]>,
+}
 
 impl Configurations {
-    /// All webhooks, in the order of their configurations' names, and within one in its own.
-    pub(super) fn hooks(&self) -> impl Iterator<Item = &Arc<Hook>> {
-        self.0.values().flat_map(|hooks| hooks.iter())
+    /// All webhooks, in the order of their configurations' names, and within one in its own, if the rules of one are about the write.
+    ///
+    /// # Errors
+    /// 504, if the deadline of the request has passed.
+    pub(super) fn concerned(&self, write: &Attributes<'_>) -> ApiResult<Vec<Arc<Hook>>> {
+        let hooks = || self.0.values().flat_map(|configuration| configuration.hooks.iter());
+        for hook in hooks() {
+            write.deadline.check()?;
+            if hook.constraints.concerns(write) {
+                return Ok(hooks().cloned().collect());
+            }
+        }
+        Ok(Vec::new())
     }
 }
 
 impl Index for Configurations {
     fn apply(&mut self, entry: &Entry) {
-        let name = entry.key.name();
-        self.0.insert(name.into(), Hook::all_of(name, &entry.object()));
+        let (name, mut object) = (entry.key.name(), entry.object());
+        let generation = Generation::of(&object);
+        if self.0.get(name).is_none_or(|known| known.generation != generation) {
+            let hooks = Hook::all_of(name, &mut object);
+            self.0.insert(name.into(), Configuration { generation, hooks });
+        }
     }
 
     fn delete(&mut self, key: &Key) {

@@ -5,7 +5,10 @@
 use crate::admission::cel::{Conditions, Scope};
 use crate::admission::matching::Constraints;
 use crate::custom::review::ReviewVersion;
+use crate::joint::Made;
+use crate::registry::{items, text};
 use crate::webhook::{Client, Credentials, Network};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tree::Value;
@@ -22,8 +25,8 @@ pub(super) struct Hook {
     /// Its identity: the configuration, its name there, and the number of those before it that have the same name.
     pub(super) uid: String,
     pub(super) constraints: Constraints,
-    pub(super) conditions: Conditions,
-    pub(super) scope: Scope,
+    /// Its conditions, if it has any, with their scope.
+    pub(super) conditions: Option<Made<(Conditions, Scope)>>,
     /// Whether a write is refused if the call fails.
     pub(super) fails: bool,
     /// Whether it may be called for a write that is not stored.
@@ -39,30 +42,34 @@ pub(super) struct Hook {
 
 impl Hook {
     /// The webhooks of a configuration, in its order.
-    pub(super) fn all_of(configuration: &str, object: &Value) -> Arc<[Arc<Hook>]> {
-        let webhooks = object["webhooks"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let number =
-            |index: usize| webhooks[..index].iter().filter(|other| other["name"] == webhooks[index]["name"]).count();
-        let hook = |(index, webhook)| Arc::new(Hook::of(configuration, number(index), webhook));
-        webhooks.iter().enumerate().map(hook).collect()
+    pub(super) fn all_of(configuration: &str, object: &mut Value) -> Arc<[Arc<Hook>]> {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let hook = |webhook: &mut Value| {
+            let number = known.entry(text(webhook, "/name").to_owned()).or_default();
+            let hook = Hook::of(configuration, *number, webhook);
+            *number += 1;
+            Arc::new(hook)
+        };
+        object["webhooks"].as_array_mut().into_iter().flatten().map(hook).collect()
     }
 
-    fn of(configuration: &str, number: usize, webhook: &Value) -> Hook {
-        let items = |field: &str| webhook[field].as_array().map(Vec::as_slice).unwrap_or_default();
-        let name = webhook["name"].as_str().unwrap_or_default();
-        let (conditions, scope) = Conditions::of_webhook(items("matchConditions"));
+    fn of(configuration: &str, number: usize, webhook: &mut Value) -> Hook {
+        let conditions = match webhook["matchConditions"].take() {
+            Value::Array(conditions) if !conditions.is_empty() => Some(Made::by(Conditions::of_webhook(conditions))),
+            _ => None,
+        };
+        let name = text(webhook, "/name");
         Hook {
             name: name.into(),
             configuration: configuration.into(),
             uid: format!("{configuration}/{name}/{number}"),
             constraints: Constraints::of_webhook(webhook),
             conditions,
-            scope,
             fails: webhook["failurePolicy"] != "Ignore",
             has_no_side_effects: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
             is_reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
             timeout: webhook["timeoutSeconds"].as_u64().map_or(LONGEST, Duration::from_secs),
-            version: ReviewVersion::first(items("admissionReviewVersions")),
+            version: ReviewVersion::first(items(webhook, "/admissionReviewVersions")),
             client_config: webhook["clientConfig"].clone(),
             client: OnceLock::new(),
         }

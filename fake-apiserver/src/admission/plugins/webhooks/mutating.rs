@@ -3,13 +3,14 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocationcontext}.go` (v0.37.1).
 
 use super::call::{Call, Failure, annotate, told};
+use super::configurations::Configurations;
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
 use crate::admission::matching::{self, from_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::managed;
 use crate::object::meta;
 use crate::registry::ids;
@@ -86,39 +87,53 @@ impl MutatingWebhooks {
             });
         }
         let managers = object["metadata"].get("managedFields").cloned();
-        let mut verdict = Ok(());
-        for (index, hook) in hooks.iter().enumerate() {
-            verdict = self.call(hook, index, write, object, notes).await;
-            if verdict.is_err() {
-                break;
-            }
-        }
+        let verdict = self.call_all(&hooks, write, object, notes).await;
         restore_managers(object, managers, notes);
         rounds.state(NAME, |state: &mut Rounds| state.output = Some(object.clone()));
         verdict
     }
 
-    /// Calls a webhook, if it is about the write.
-    async fn call(
+    /// Calls the webhooks, of which all see the object as the last one that has changed it left it.
+    async fn call_all(
         &self,
-        hook: &Hook,
-        index: usize,
+        hooks: &[Arc<Hook>],
         write: &Attributes<'_>,
         object: &mut Value,
         notes: &mut Notes,
     ) -> ApiResult<()> {
-        let Some(matched) = hook.constraints.matched(write, object)? else { return Ok(()) };
-        let mut versions = Versions::new(write, object);
-        let subject = versions.subject(matched).await?;
-        if !is_about(hook, &subject)? {
-            return Ok(());
+        let mut hooks = hooks.iter().enumerate();
+        loop {
+            let mut versions = Versions::new(write, object);
+            let changed = loop {
+                let Some((index, hook)) = hooks.next() else { return Ok(()) };
+                if let Some(changed) = self.call(hook, index, write, &mut versions, notes).await? {
+                    break changed;
+                }
+            };
+            *object = changed;
+        }
+    }
+
+    /// Calls a webhook, if it is about the write. The object as it wants it, if it wants a change.
+    async fn call<'w>(
+        &self,
+        hook: &Hook,
+        index: usize,
+        write: &'w Attributes<'w>,
+        versions: &mut Versions<'w, '_>,
+        notes: &mut Notes,
+    ) -> ApiResult<Option<Value>> {
+        let object = versions.object();
+        let Some(matched) = hook.constraints.matched(write, object)? else { return Ok(None) };
+        if !is_about(hook, &versions.subject(matched).await?).await? {
+            return Ok(None);
         }
         let is_second = write.reinvocation.is_second();
         if is_second && !write.reinvocation.state(NAME, |state: &mut Rounds| state.again.contains(&hook.uid)) {
-            return Ok(());
+            return Ok(None);
         }
-        let (shown, old) = (matched.json(subject.object), matched.json(subject.old.unwrap_or(&Value::Null)));
-        let call = Call { hook, write, matched, object: &shown, old: &old };
+        let objects = versions.encoded(matched).await?;
+        let call = Call { hook, write, matched, objects: &objects };
         let asked = Instant::now();
         let patched = match call.ask(&self.0, true, notes).await {
             Ok(verdict) => call.patched(&verdict),
@@ -134,7 +149,7 @@ impl MutatingWebhooks {
                     std::mem::replace(&mut state.is_patched, true)
                 });
                 changed = !was_patched && has_new_managers(write, object)
-                    || matched.json(&patched.object) != shown;
+                    || matched.json(&patched.object).as_bytes() != objects.object;
                 let about = json!({
                     "configuration": &**configuration, "webhook": &**name, "patch": patched.patch, "patchType": "JSONPatch",
                 });
@@ -145,11 +160,11 @@ impl MutatingWebhooks {
         let about = json!({"configuration": &**configuration, "webhook": &**name, "mutated": changed});
         annotate(notes, &format!("mutation.{key}"), schema::encode_any(&about));
         let outcome = match patched {
-            Ok(None) => Ok(()),
+            Ok(None) => Ok(None),
             Ok(Some(patched)) => {
-                *object = matching::back(write, patched, matched).await?;
-                default(write, object);
-                Ok(())
+                let mut object = matching::back(write, patched, matched).await?;
+                default(write, &mut object);
+                Ok(Some(object))
             }
             Err(failure) => Err(failure),
         };
@@ -165,13 +180,13 @@ impl MutatingWebhooks {
             write.reinvocation.request();
         }
         match outcome {
-            Ok(()) => Ok(()),
+            Ok(object) => Ok(object),
             Err(Failure::Denial(refusal) | Failure::Refusal(refusal)) => Err(refusal),
             Err(Failure::Call(why, _)) if hook.fails => Err(told(hook, &why)),
             Err(Failure::Call(why, _)) => {
                 tracing::warn!(webhook = &**name, why, "A webhook cannot be called, and is passed over");
                 annotate(notes, &format!("failed-open.mutation.{key}"), name.clone());
-                write.deadline.check().map_err(|_| ApiError::deadline_exceeded())
+                write.deadline.check().map(|()| None)
             }
         }
     }
@@ -195,11 +210,12 @@ fn default(write: &Attributes<'_>, object: &mut Value) {
 
 impl Plugin for MutatingWebhooks {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, notes: &'a mut Notes) -> Verdict<'a> {
-        match self.0.concerned(write) {
-            Some(hooks) if !from_webhooks(write) => {
-                Verdict::Later(Box::pin(self.dispatch(hooks, write, object, notes)))
-            }
-            _ => Verdict::Now(Ok(())),
+        if from_webhooks(write) {
+            return Verdict::Now(Ok(()));
         }
+        let concerned = |configurations: &Configurations, _: &Value| configurations.concerned(write);
+        self.0
+            .configurations
+            .verdict(write.deadline, object, concerned, |hooks, object| self.dispatch(hooks, write, object, notes))
     }
 }

@@ -32,7 +32,7 @@ impl Call<'_> {
         if operations.is_empty() {
             return Ok(None);
         }
-        if self.object == "null" {
+        if *self.objects.object == *b"null" {
             return Err(internal(format!(
                 "admission webhook {:?} attempted to modify the object, which is not supported for this operation",
                 self.hook.name
@@ -42,7 +42,7 @@ impl Call<'_> {
             let code = denied(&self.hook.name, &verdict.status).code();
             return Err(Failure::Call(format!("unsupported patch type {:?}", verdict.patch_type), code));
         }
-        let shown = schema::parse_json(self.object.as_bytes()).map_err(|why| internal(why.to_string()))?.object;
+        let shown = schema::parse_json(&self.objects.object).map_err(|why| internal(why.to_string()))?.object;
         let patched = json_patch::apply_explained(shown, operations, self.write.deadline).map_err(internal)?;
         let object = self.decoded(&patched)?;
         Ok(Some(Patched { object, patch }))

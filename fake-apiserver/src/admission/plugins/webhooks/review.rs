@@ -3,13 +3,15 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/request/admissionreview.go` (v0.37.1).
 
 use crate::admission::matching::Matched;
-use crate::admission::{Attributes, Kind};
+use crate::admission::{Attributes, Encoded, Kind};
 use crate::custom::review::ReviewVersion;
 use crate::registry::Version;
 use crate::schema;
+use crate::webhook::Document;
 use crate::{json, yaml};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use tree::Value;
@@ -25,10 +27,7 @@ pub(super) struct Review<'r> {
     pub(super) write: &'r Attributes<'r>,
     /// The form of the objects.
     pub(super) matched: Matched<'r>,
-    /// The object as it will be, as JSON, or `null`.
-    pub(super) object: &'r str,
-    /// The object as it was, as JSON, or `null`.
-    pub(super) old: &'r str,
+    pub(super) objects: &'r Encoded,
 }
 
 /// The response of a webhook that is sound.
@@ -47,8 +46,8 @@ pub(super) struct Verdict {
 }
 
 impl Review<'_> {
-    /// The document that is sent.
-    pub(super) fn question(&self) -> Vec<u8> {
+    /// The document that is sent. It shares the objects.
+    pub(super) fn question(&self) -> Document {
         let Review { write, matched, .. } = self;
         let text = |text: &str| schema::encode_any(&text.into());
         let kind = |kind: Kind<'_>| {
@@ -85,12 +84,12 @@ impl Review<'_> {
         }
         member("operation", &text(write.operation.name()));
         member("userInfo", &write.user.info().to_string());
-        member("object", self.object);
-        member("oldObject", self.old);
-        member("dryRun", if write.options.dry_run() { "true" } else { "false" });
-        member("options", &write.options.object(write.operation).to_string());
-        json.push_str("}}\n");
-        json.into_bytes()
+        let Encoded { object, old } = self.objects;
+        let (dry_run, options) = (write.options.dry_run(), write.options.object(write.operation));
+        json.push_str(",\"object\":");
+        let end = format!(",\"dryRun\":{dry_run},\"options\":{options}}}}}\n");
+        let parts = [json.into(), object.clone(), Bytes::from_static(b",\"oldObject\":"), old.clone(), end.into()];
+        parts.into_iter().collect()
     }
 
     /// The review in a response, decoded.

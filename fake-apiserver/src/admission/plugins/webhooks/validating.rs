@@ -3,7 +3,8 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go` (v0.37.1). Of several refusals upstream answers with
 //! any, and this with that of the first webhook.
 
-use super::call::{Call, Failure, annotate, told};
+use super::call::{Call, Failure, annotate, annotate_all, told};
+use super::configurations::Configurations;
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
 use crate::admission::matching::from_webhooks;
@@ -45,18 +46,17 @@ impl ValidatingWebhooks {
         for hook in &hooks {
             let Some(matched) = hook.constraints.matched(write, object)? else { continue };
             let subject = versions.subject(matched).await?;
-            if is_about(hook, &subject)? {
-                let old = matched.json(subject.old.unwrap_or(&Value::Null));
-                relevant.push((hook, matched, matched.json(subject.object), old));
+            if is_about(hook, &subject).await? {
+                relevant.push((hook, matched, versions.encoded(matched).await?));
             }
         }
         if relevant.is_empty() {
             return Ok(());
         }
         write.deadline.check()?;
-        let calls = relevant.iter().enumerate().map(|(index, (hook, matched, object, old))| async move {
+        let calls = relevant.iter().enumerate().map(|(index, (hook, matched, objects))| async move {
             let mut notes = Notes::default();
-            let call = Call { hook, write, matched: *matched, object, old };
+            let call = Call { hook, write, matched: *matched, objects };
             let asked = Instant::now();
             let verdict = call.ask(&self.0, false, &mut notes).await;
             call.count("validating", asked.elapsed(), verdict.as_ref().err());
@@ -76,9 +76,7 @@ impl ValidatingWebhooks {
         let mut outcome = Ok(());
         for (verdict, own) in join_all(calls).await {
             notes.warnings.extend(own.warnings);
-            for (key, value) in own.annotations {
-                annotate(notes, &key, value);
-            }
+            annotate_all(notes, own.annotations.into_iter().map(|(key, value)| (key.into_owned(), value)));
             outcome = outcome.and(verdict);
         }
         outcome
@@ -87,11 +85,12 @@ impl ValidatingWebhooks {
 
 impl Plugin for ValidatingWebhooks {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
-        match self.0.concerned(write) {
-            Some(hooks) if !from_webhooks(write) => {
-                Verdict::Later(Box::pin(self.dispatch(hooks, write, object, notes)))
-            }
-            _ => Verdict::Now(Ok(())),
+        if from_webhooks(write) {
+            return Verdict::Now(Ok(()));
         }
+        let concerned = |configurations: &Configurations, _: &Value| configurations.concerned(write);
+        self.0
+            .configurations
+            .verdict(write.deadline, object, concerned, |hooks, object| self.dispatch(hooks, write, object, notes))
     }
 }

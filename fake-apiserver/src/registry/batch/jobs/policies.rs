@@ -7,6 +7,7 @@ use super::indexes;
 use crate::error::{Errors, FieldError};
 use crate::object::name;
 use crate::registry::cursor::At;
+use std::collections::HashSet;
 use tree::Value;
 
 const ACTIONS: &[&str] = &["Count", "FailIndex", "FailJob", "Ignore"];
@@ -81,16 +82,16 @@ fn exit_codes(codes: At<'_, '_>, pod: &Value, errors: &mut Errors) {
         values.invalid("at least one value is required", errors);
     }
     at_most(values, MOST_EXIT_CODES, errors);
-    let numbers: Vec<i64> = values.items().filter_map(|value| value.number()).collect();
-    for (index, value) in values.items().enumerate() {
+    let mut seen = HashSet::new();
+    for value in values.items() {
         if operator.text() == "In" && value.number() == Some(0) {
             value.invalid("must not be 0 for the In operator", errors);
         }
-        if numbers.iter().take(index).any(|before| Some(*before) == value.number()) {
+        if value.number().is_some_and(|number| !seen.insert(number)) {
             value.duplicate(errors);
         }
     }
-    if !numbers.is_sorted() {
+    if !values.items().filter_map(|value| value.number()).is_sorted() {
         values.invalid("must be ordered", errors);
     }
 }
