@@ -5,7 +5,7 @@ use super::der::{self, BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_ST
 use jiff::Timestamp;
 use std::net::IpAddr;
 
-const COMMON_NAME: &[u8] = &[0x55, 4, 3];
+pub(super) const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 pub(crate) const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 
 /// Extensions: the last number of `2.5.29.N`.

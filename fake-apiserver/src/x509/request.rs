@@ -3,7 +3,7 @@
 //! Follows `ParseCertificateRequest`, `CheckSignature` and `parsePublicKey` of `crypto/x509` (Go 1.26). Of the errors of Go's parser
 //! of ASN.1 only the frequent ones have Go's words. Signatures with SHA-1, and those of RSA keys of less than 2048 bits, are refused.
 
-use super::certificate::{ORGANIZATION, attributes};
+use super::certificate::{COMMON_NAME, ORGANIZATION, attributes};
 use super::der::{self, BIT_STRING, INTEGER, OBJECT_IDENTIFIER, SEQUENCE};
 use super::signature;
 
@@ -67,6 +67,12 @@ impl<'a> CertificateRequest<'a> {
     pub(crate) fn organizations(&self) -> Vec<String> {
         let attributes = attributes(self.subject).unwrap_or_default();
         attributes.into_iter().filter(|(kind, _)| *kind == ORGANIZATION).map(|(_, text)| text).collect()
+    }
+
+    /// The common name of the subject, which becomes the name of the user; "" if there is none.
+    pub(crate) fn common_name(&self) -> String {
+        let attributes = attributes(self.subject).unwrap_or_default();
+        attributes.into_iter().rev().find(|(kind, _)| *kind == COMMON_NAME).map(|(_, name)| name).unwrap_or_default()
     }
 
     /// Checks that the request is signed with its own key.
