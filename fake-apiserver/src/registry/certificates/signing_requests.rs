@@ -89,14 +89,25 @@ pub(super) fn validate(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 
 /// `validateCSR`: the request must be well-formed and signed.
 fn signed_request(base64: &str) -> Result<(), String> {
-    let request = der(base64).ok_or("PEM block type must be CERTIFICATE REQUEST")?;
-    CertificateRequest::parse(&request)?.check_signature()
+    CertificateRequest::parse(&required_der(base64)?)?.check_signature()
+}
+
+/// The common name that an object requests a certificate for; "" if there is none.
+///
+/// # Errors
+/// Go's words, if the request is malformed (`ParseCSR`).
+pub(crate) fn requested_common_name(object: &Value) -> Result<String, String> {
+    Ok(CertificateRequest::parse(&required_der(text(object, "/spec/request"))?)?.common_name())
 }
 
 /// The organizations that a valid object requests a certificate for.
 pub(crate) fn requested_organizations(object: &Value) -> Vec<String> {
     let request = der(text(object, "/spec/request")).unwrap_or_default();
     CertificateRequest::parse(&request).map(|request| request.organizations()).unwrap_or_default()
+}
+
+fn required_der(base64: &str) -> Result<Vec<u8>, String> {
+    der(base64).ok_or_else(|| "PEM block type must be CERTIFICATE REQUEST".into())
 }
 
 /// The request itself, which is in PEM.
