@@ -19,13 +19,8 @@ use std::sync::Arc;
 use tree::Value;
 
 /// The resources of which objects relate others to nodes.
-pub(super) const RESOURCES: [ResourceId; 5] = [
-    ids::PODS,
-    ids::PERSISTENT_VOLUMES,
-    ids::VOLUME_ATTACHMENTS,
-    ids::RESOURCE_SLICES,
-    ids::POD_CERTIFICATE_REQUESTS,
-];
+pub(super) const RESOURCES: [ResourceId; 5] =
+    [ids::PODS, ids::PERSISTENT_VOLUMES, ids::VOLUME_ATTACHMENTS, ids::RESOURCE_SLICES, ids::POD_CERTIFICATE_REQUESTS];
 
 /// The relation of nodes and objects.
 #[derive(Clone, Default)]

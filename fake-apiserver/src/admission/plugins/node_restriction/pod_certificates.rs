@@ -23,9 +23,9 @@ pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
     let pod_name = text(spec, "/podName");
     let shown = quote(&format!("{}/{pod_name}", write.attributes.namespace));
     check_node(write, spec, &shown)?;
-    let pod = write
-        .pod(pod_name)
-        .map_err(|error| ApiError::untyped(format!("while retrieving pod {shown} named in the PodCertificateRequest: {error}")))?;
+    let pod = write.pod(pod_name).map_err(|error| {
+        ApiError::untyped(format!("while retrieving pod {shown} named in the PodCertificateRequest: {error}"))
+    })?;
     check_pod(write, spec, &pod, &shown)?;
     check_account(write, spec, &pod, &shown)?;
     check_signer(write, spec, &pod, &shown)
@@ -39,9 +39,9 @@ fn check_node(write: &Write<'_>, spec: &Value, pod: &str) -> ApiResult<()> {
         return write
             .refuse(format!("PodCertificateRequest.Spec.NodeName={node}, which is not the requesting node {own}"));
     }
-    let found = write
-        .node_named(name)
-        .map_err(|error| ApiError::untyped(format!("while retrieving node {node} named in the PodCertificateRequest: {error}")))?;
+    let found = write.node_named(name).map_err(|error| {
+        ApiError::untyped(format!("while retrieving node {node} named in the PodCertificateRequest: {error}"))
+    })?;
     match (meta::uid(&found), text(spec, "/nodeUID")) {
         (uid, named) if uid == named => Ok(()),
         (uid, named) => Err(ApiError::untyped(format!(
@@ -83,7 +83,9 @@ fn check_account(write: &Write<'_>, spec: &Value, pod: &Value, shown: &str) -> A
     let kind = Qualified { group: "", resource: "serviceaccount" };
     let account = write.live_of(ids::SERVICE_ACCOUNTS, kind, namespace, name).map_err(|error| {
         let account = quote(&format!("{namespace}/{name}"));
-        ApiError::untyped(format!("while retrieving service account {account} named in the PodCertificateRequest: {error}"))
+        ApiError::untyped(format!(
+            "while retrieving service account {account} named in the PodCertificateRequest: {error}"
+        ))
     })?;
     let (uid, named) = (meta::uid(&account), text(spec, "/serviceAccountUID"));
     match uid == named {
