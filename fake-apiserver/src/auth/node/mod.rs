@@ -2,7 +2,7 @@
 //!
 //! A node may read the secrets, config maps and so on that its pods and their volumes refer to (`graph.rs`), may act on certain objects of
 //! its own, and has the rules of the role `system:node`. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
-//! feature gates' defaults. Some requests that it allows are refused by NodeRestriction (`admission/node_restriction/`).
+//! feature gates' defaults. Some requests that it allows are refused by NodeRestriction (`admission/plugins/node_restriction/`).
 
 mod graph;
 mod references;

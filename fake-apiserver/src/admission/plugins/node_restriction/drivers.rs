@@ -7,7 +7,7 @@
 //! Ports `podReferencesAudience`, `getCSIFromPVC` and `csiDriverHasAudience`.
 
 use super::migration;
-use super::write::Write;
+use super::write::{Write, core};
 use crate::error::{ApiError, Qualified};
 use crate::object::meta;
 use crate::registry::{ids, items, text};
@@ -38,7 +38,6 @@ fn named(csi: &Value) -> Option<String> {
 /// `getCSIFromPVC`.
 fn of_claim(write: &Write<'_>, name: &str) -> Sought<Option<String>> {
     let namespace = write.attributes.namespace;
-    let core = |resource| Qualified { group: "", resource };
     let claim = look_up(write, ids::PERSISTENT_VOLUME_CLAIMS, core("persistentvolumeclaim"), namespace, name)?;
     let volume = text(&claim, "/spec/volumeName");
     let volume = look_up(write, ids::PERSISTENT_VOLUMES, core("persistentvolume"), "", volume)?;
@@ -56,5 +55,5 @@ pub(super) fn gets_token(write: &Write<'_>, driver: &str, audience: &str) -> Sou
 }
 
 fn look_up(write: &Write<'_>, id: ResourceId, kind: Qualified<'_>, namespace: &str, name: &str) -> Sought<Value> {
-    write.live_of(id, kind, namespace, name).map_err(|error: ApiError| error.to_string())
+    write.live(id, kind, namespace, name).map_err(|error: ApiError| error.to_string())
 }

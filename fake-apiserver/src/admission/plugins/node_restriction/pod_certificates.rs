@@ -2,10 +2,10 @@
 //!
 //! Ports `admitPodCertificateRequest`. An error that may come from a cache that lags behind is not a 403, so that clients try again.
 
-use super::write::Write;
+use super::write::{Write, core};
 use crate::admission::Operation;
 use crate::auth::authorizer::Decision;
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, is_mirror_pod, items, text};
 use crate::schema::quote;
@@ -23,12 +23,17 @@ pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
     let pod_name = text(spec, "/podName");
     let shown = quote(&format!("{}/{pod_name}", write.attributes.namespace));
     check_node(write, spec, &shown)?;
-    let pod = write.pod(pod_name).map_err(|error| {
-        ApiError::untyped(format!("while retrieving pod {shown} named in the PodCertificateRequest: {error}"))
-    })?;
+    let pod = found(write.pod(pod_name), "pod", &shown)?;
     check_pod(write, spec, &pod, &shown)?;
     check_account(write, spec, &pod, &shown)?;
     check_signer(write, spec, &pod, &shown)
+}
+
+/// An object that the request names.
+fn found(object: ApiResult<Value>, kind: &str, shown: &str) -> ApiResult<Value> {
+    object.map_err(|error| {
+        ApiError::untyped(format!("while retrieving {kind} {shown} named in the PodCertificateRequest: {error}"))
+    })
 }
 
 fn check_node(write: &Write<'_>, spec: &Value, pod: &str) -> ApiResult<()> {
@@ -39,9 +44,7 @@ fn check_node(write: &Write<'_>, spec: &Value, pod: &str) -> ApiResult<()> {
         return write
             .refuse(format!("PodCertificateRequest.Spec.NodeName={node}, which is not the requesting node {own}"));
     }
-    let found = write.node_named(name).map_err(|error| {
-        ApiError::untyped(format!("while retrieving node {node} named in the PodCertificateRequest: {error}"))
-    })?;
+    let found = found(write.node_named(name), "node", &node)?;
     match (meta::uid(&found), text(spec, "/nodeUID")) {
         (uid, named) if uid == named => Ok(()),
         (uid, named) => Err(ApiError::untyped(format!(
@@ -80,13 +83,8 @@ fn check_account(write: &Write<'_>, spec: &Value, pod: &Value, shown: &str) -> A
         ));
     }
     let namespace = write.attributes.namespace;
-    let kind = Qualified { group: "", resource: "serviceaccount" };
-    let account = write.live_of(ids::SERVICE_ACCOUNTS, kind, namespace, name).map_err(|error| {
-        let account = quote(&format!("{namespace}/{name}"));
-        ApiError::untyped(format!(
-            "while retrieving service account {account} named in the PodCertificateRequest: {error}"
-        ))
-    })?;
+    let account = write.live(ids::SERVICE_ACCOUNTS, core("serviceaccount"), namespace, name);
+    let account = found(account, "service account", &quote(&format!("{namespace}/{name}")))?;
     let (uid, named) = (meta::uid(&account), text(spec, "/serviceAccountUID"));
     match uid == named {
         true => Ok(()),

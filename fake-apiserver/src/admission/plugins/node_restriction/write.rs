@@ -15,6 +15,11 @@ pub(super) struct Write<'a> {
     pub(super) object: &'a Value,
 }
 
+/// A kind of the core group.
+pub(super) fn core(resource: &str) -> Qualified<'_> {
+    Qualified { group: "", resource }
+}
+
 impl Write<'_> {
     /// The old object; null for a create.
     pub(super) fn old(&self) -> &Value {
@@ -35,13 +40,8 @@ impl Write<'_> {
         self.refuse(format!("unexpected operation \"{}\"", self.operation().name()))
     }
 
-    /// An object of the core group as it is now. `singular` names the resource in the 404, as upstream's listers do.
-    fn live(&self, resource: ResourceId, singular: &str, namespace: &str, name: &str) -> ApiResult<Value> {
-        self.live_of(resource, Qualified { group: "", resource: singular }, namespace, name)
-    }
-
-    /// An object as it is now; `kind` names it in the 404.
-    pub(super) fn live_of(
+    /// An object as it is now; `kind` names it in the 404, as upstream's listers do.
+    pub(super) fn live(
         &self,
         resource: ResourceId,
         kind: Qualified<'_>,
@@ -54,12 +54,12 @@ impl Write<'_> {
 
     /// A pod in the namespace of the write.
     pub(super) fn pod(&self, name: &str) -> ApiResult<Value> {
-        self.live(ids::PODS, "pod", self.attributes.namespace, name)
+        self.live(ids::PODS, core("pod"), self.attributes.namespace, name)
     }
 
     /// A node.
     pub(super) fn node_named(&self, name: &str) -> ApiResult<Value> {
-        self.live(ids::NODES, "node", "", name)
+        self.live(ids::NODES, core("node"), "", name)
     }
 
     /// The decision about a verb of its own on something in the group of the write (`buildAuthorizerAttributes`).
