@@ -40,8 +40,8 @@
 //! # Differences from the real server
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those that the README lists, and custom resources. Admission webhooks are not called, and a conversion
-//!   webhook is called by its URL only, not through a service.
+//! - What the kinds lack of their rules is listed in `docs/kinds.md`. Webhooks that are services are called where
+//!   [`Builder::add_service_address`] says.
 //! - A token is verified with every request; the result is not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).

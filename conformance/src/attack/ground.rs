@@ -30,6 +30,8 @@ const SERVED: Duration = Duration::from_secs(30);
 /// The pause between two questions whether it is.
 const AGAIN: Duration = Duration::from_millis(100);
 const RBAC: &str = "rbac.authorization.k8s.io";
+/// The flags of a server that knows nodes and holds them back.
+const NODES: [&str; 2] = ["--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction"];
 
 /// The files and keys that all grounds of a run share.
 pub struct Camp {
@@ -48,9 +50,13 @@ impl Camp {
         Ok(camp)
     }
 
-    /// The flags of all servers.
-    pub fn flags(&self) -> Vec<String> {
-        vec![format!("--client-ca-file={}", self.client_ca().display())]
+    /// The flags of the server for a class.
+    pub fn flags(&self, class: &str) -> Vec<String> {
+        let mut flags = vec![format!("--client-ca-file={}", self.client_ca().display())];
+        if class == "nodes" {
+            flags.extend(NODES.map(str::to_owned));
+        }
+        flags
     }
 
     fn client_ca(&self) -> PathBuf {
@@ -78,7 +84,7 @@ impl Ground {
     /// If it does not start, or refuses a request of the administrator.
     pub async fn prepare(target: &dyn Target, camp: &Camp, class: &str, real: bool) -> Result<Ground> {
         let scenario = format!("attack-{class}");
-        let setup = Setup { scenario, replicas: 1, flags: camp.flags(), manual_clock: false, tls: true };
+        let setup = Setup { scenario, replicas: 1, flags: camp.flags(class), manual_clock: false, tls: true };
         let cluster = target.start(&setup).await?;
         let endpoint = &cluster.endpoints()[0];
         let ca_pem = cluster.ca_pem().context("a server under attack has TLS")?;

@@ -2,7 +2,9 @@
 //!
 //! kube's own retry repeats any 429, 503 and 504. client-go repeats a 429 or 5xx only if the response has a `Retry-After`,
 //! and otherwise leaves it to the caller. The difference decides which calls a server gets, so this follows client-go
-//! v0.37.1 `rest/with_retry.go`. Its rate limit of 20 requests a second is left out.
+//! v0.37.1 `rest/with_retry.go`.
+//!
+//! GAP: controller-manager: client-go's rate limit of 20 requests a second
 
 use super::answer_limit::AnswerLimit;
 use http::{HeaderValue, Request, Response, header};

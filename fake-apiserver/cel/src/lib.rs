@@ -9,7 +9,9 @@
 //! Kubernetes refuses definitions and policies for types and for estimates, and objects for costs: a faithful server needs
 //! all three.
 //!
-//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`). Where Go iterates over a map in random order, this crate does so
+//! GAP: CEL: messages of protobuf (`google.protobuf.Int64Value{value: 1}`)
+//!
+//! Where Go iterates over a map in random order, this crate does so
 //! in the order of insertion.
 //!
 //! # Example

@@ -1,7 +1,9 @@
 //! The metrics of admission.
 //!
 //! Follows `pkg/admission/metrics/metrics.go` and `pkg/admission/plugin/policy/{validating,mutating}/metrics/metrics.go` of
-//! `k8s.io/apiserver` (v0.37.1). Not ported: metrics of phases, of plugins, and of match conditions.
+//! `k8s.io/apiserver` (v0.37.1).
+//!
+//! GAP: metrics: those of the phases of admission, of its plugins, and of match conditions
 
 use crate::measures::Family;
 

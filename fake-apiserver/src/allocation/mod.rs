@@ -8,6 +8,8 @@
 //! has it or a write in progress reserves it. So there is nothing to repair, and deleting the object frees it.
 //!
 //! Follows `pkg/registry/core/service/storage/{storage,alloc}.go` (v1.37.1).
+//!
+//! GAP: services: the loop that restores deleted IP addresses
 
 mod access;
 mod addresses;

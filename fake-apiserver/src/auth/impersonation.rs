@@ -13,8 +13,9 @@
 //!   (legacy)         all
 //! ```
 //! All but the last need two permissions: `impersonate-on:<mode>:<verb>` on the requested object, and `impersonate:<mode>` on
-//! each attribute of the user. The last needs `impersonate` on the attributes alone. Upstream's cache of decisions, for 10
-//! seconds, is not ported.
+//! each attribute of the user. The last needs `impersonate` on the attributes alone.
+//!
+//! GAP: impersonation: the cache of decisions, for 10 seconds
 
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;

@@ -1,8 +1,9 @@
 //! JSON Web Tokens in compact form: signing, and verifying with the texts of the real server's JOSE library.
 //!
 //! Ports what `pkg/serviceaccount/jwt.go` (v1.37.1) uses of `go-jose` v2.6.3. Verification is of the signature alone; user and
-//! validity are decided in `service_account`. There are two differences, in tokens that do not occur: of a repeated claim the
-//! last counts, where that library refuses the token, and every critical header is refused, where it accepts `b64`.
+//! validity are decided in `service_account`.
+//!
+//! GAP: tokens: the refusal of a token that repeats a claim, of which the last counts, and the critical header `b64`, which is refused
 
 use super::keys::{PublicKey, SigningKey};
 use crate::schema::json_type;

@@ -5,8 +5,9 @@
 //! can be good at one API server and not yet valid at another.
 //!
 //! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
-//! service account tokens, bound service account tokens, the anonymous user. Front proxies, OIDC and webhooks are not here, nor
-//! are bearer tokens in WebSocket subprotocols.
+//! service account tokens, bound service account tokens, the anonymous user.
+//!
+//! GAP: authentication: front proxies, OIDC, webhooks, and bearer tokens in WebSocket subprotocols
 
 mod attestations;
 mod authorities;

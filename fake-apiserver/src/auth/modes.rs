@@ -37,6 +37,8 @@ pub enum ModeError {
     #[error("authorization-mode {0:?} is not a valid mode")]
     Unknown(String),
     /// The mode exists in the real server only.
+    ///
+    /// GAP: authorization: the modes `ABAC` and `Webhook`
     #[error("authorization-mode {0:?} is not supported by fake-apiserver")]
     Unsupported(String),
     /// A mode is given twice.

@@ -1,7 +1,8 @@
 //! Responses decided by the head of a request alone, before its client is authenticated.
 //!
 //! Follows `readRequest`, `conn.serve` and `globalOptionsHandler` of Go 1.26 `net/http`; these requests do not reach kube-apiserver.
-//! Not ported: the same for malformed targets over HTTP/2, where Go resets the stream.
+//!
+//! GAP: HTTP/2: the reset of a stream with a malformed target
 
 use super::body::ReplyBody;
 use crate::object::url;

@@ -6,6 +6,9 @@
 //!   everything is there, but no service can be reached ──▶ not available: connection refused
 //! ```
 //! Follows `pkg/controllers/status/{local,remote}` of `k8s.io/kube-aggregator` (v0.37.1).
+//!
+//! GAP: apiservices: nothing is proxied: one behind a service is never available, and its group is not in discovery; a deleted one does not
+//! take its group out of discovery
 
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};

@@ -3,6 +3,7 @@
 
 mod added;
 mod cel;
+mod compared;
 mod context;
 mod conversion;
 mod converted_versions;
@@ -72,6 +73,7 @@ pub use added::{Description, VersionDescription};
 pub(crate) use admission_registration::{EXCLUDED, expressions};
 pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use certificates::requested_subject;
+pub(crate) use compared::Compared;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
 pub(crate) use custom_resource_definitions::{Approval, approval_of, has_bad_certificates};

@@ -1,8 +1,7 @@
 //! Nodes: new ones are tainted until they are ready; addresses and pod networks can hardly be changed.
 //!
 //! Follows `pkg/registry/core/node/strategy.go`, `ValidateNode` and `ValidateNodeUpdate` of
-//! `pkg/apis/core/validation`, and the admission plugin TaintNodesByCondition (v1.37.1). Not ported: declared features,
-//! swap status, and the long removed `spec.configSource`.
+//! `pkg/apis/core/validation`, and the admission plugin TaintNodesByCondition (v1.37.1).
 
 use super::columns::or;
 use super::context::Context;
@@ -12,6 +11,7 @@ use super::{default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::registry::avoid_pods::avoid_pods;
+use crate::schema::quote;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use tree::Value;
@@ -75,6 +75,12 @@ fn validate(node: &Value, errors: &mut Errors) {
     avoid_pods(node, errors);
     taints(cursor(node).field("spec.taints").shown_at(Path::new("metadata.taints")), errors);
     resources(node, errors);
+    let capacity = cursor(node);
+    let capacity = capacity.field("status.nodeInfo.swap.capacity");
+    if capacity.number().is_some_and(|capacity| capacity <= 0) {
+        capacity.shown_at(Path::new("metadata.nodeSwapStatus.capacity")).invalid("must be greater than zero", errors);
+    }
+    declared_features(node, errors);
     pod_cidrs(node, errors);
 }
 
@@ -113,6 +119,34 @@ fn resources(node: &Value, errors: &mut Errors) {
     }
 }
 
+/// `validateNodeDeclaredFeatures`.
+fn declared_features(node: &Value, errors: &mut Errors) {
+    const MOST: usize = 253;
+    const FORM: &str = "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or \
+                        MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+    let (node, mut before) = (cursor(node), None);
+    for feature in node.field("status.declaredFeatures").items() {
+        let name = feature.text();
+        match before {
+            Some(before) if before == name => feature.duplicate(errors),
+            Some(before) if before > name => feature.invalid("list must be sorted alphabetically", errors),
+            _ => {}
+        }
+        let is_segment = |segment: &str| {
+            segment.starts_with(|first: char| first.is_ascii_alphabetic())
+                && segment.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        let is_good = name.starts_with(|first: char| first.is_ascii_uppercase()) && name.split('/').all(is_segment);
+        if name.len() > MOST {
+            let detail = format!("invalid feature name {}: must be no more than {MOST} characters", quote(name));
+            feature.invalid(detail, errors);
+        } else if !is_good {
+            feature.invalid(format!("invalid feature name {}: {FORM}", quote(name)), errors);
+        }
+        before = Some(name);
+    }
+}
+
 fn is_cidr(text: &str) -> Option<IpAddr> {
     let (address, length) = text.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;
@@ -138,6 +172,7 @@ fn pod_cidrs(node: &Value, errors: &mut Errors) {
 /// `ValidateNodeUpdate`, without the findings of [`validate`].
 fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     resources(new, errors);
+    declared_features(new, errors);
     let (at, old) = (cursor(new), cursor(old));
     let mut seen = HashSet::new();
     for address in at.field("status.addresses").items() {

@@ -1,7 +1,8 @@
 //! Credentials for webhooks: the users of a kubeconfig, whose names are the addresses that they are for.
 //!
-//! Follows `pkg/util/webhook/authentication.go` of `k8s.io/apiserver`, and `tools/clientcmd/loader.go` of `k8s.io/client-go` (v0.37.1). Not
-//! ported: credentials that a program makes (`exec`).
+//! Follows `pkg/util/webhook/authentication.go` of `k8s.io/apiserver`, and `tools/clientcmd/loader.go` of `k8s.io/client-go` (v0.37.1).
+//!
+//! GAP: validatingwebhookconfigurations: credentials for webhooks that a program makes (`exec`)
 
 use std::collections::BTreeMap;
 use std::path::Path;

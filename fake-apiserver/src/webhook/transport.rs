@@ -37,7 +37,9 @@ const IDLE: usize = 25;
 /// The calls under way on a shared connection when another one is made, as Go's client does where the server allows no more streams. Servers
 /// allow at least so many.
 const CALLS: usize = 100;
-/// The length of the longest answer, in bytes, both as sent and decompressed. Upstream has no limit.
+/// The length of the longest answer, in bytes, both as sent and decompressed.
+///
+/// GAP: webhooks: answers of more than 64 MiB
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The files in which systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
 const SYSTEM_ROOTS: [&str; 5] = [

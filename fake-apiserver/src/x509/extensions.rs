@@ -1,6 +1,6 @@
 //! The extensions of a certificate: `processExtensions` of `crypto/x509/parser.go` (Go 1.26).
 //!
-//! Of alternative names the URIs are not parsed, only their characters are checked.
+//! GAP: certificates: the syntax of URIs among alternative names
 
 use super::certificate::Certificate;
 use super::constraints::Constraints;

@@ -1,6 +1,6 @@
 //! Public keys with their algorithms (`SubjectPublicKeyInfo`): `parsePublicKey` of `crypto/x509/parser.go` (Go 1.26).
 //!
-//! Left out is the check that a point is on the curve P-224, for which there is no library here; a signature by such a key does not verify.
+//! GAP: certificates: the check that keys of the curve P-224 are on it, and signatures by them
 
 use super::der::{self, SEQUENCE};
 use aws_lc_rs::signature::VerificationAlgorithm;

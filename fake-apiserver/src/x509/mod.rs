@@ -9,8 +9,10 @@
 //! The libraries at hand are stricter: to them only an authority can be trusted, and no authority can serve. Test environments
 //! give out serving certificates as the ones to trust, and Go takes those.
 //!
-//! Ports `crypto/x509` of Go 1.26 (`verify.go`, `constraints.go`, `cert_pool.go`, and of `parser.go` what they need). Not ported: certificate
-//! policies, and name constraints about e-mail addresses and URIs. A chain on which they would bear is refused.
+//! Ports `crypto/x509` of Go 1.26 (`verify.go`, `constraints.go`, `cert_pool.go`, and of `parser.go` what they need). A chain on which what is
+//! missing would bear is refused.
+//!
+//! GAP: certificates: policies, and name constraints about e-mail addresses and URIs
 
 mod asn1;
 mod certificate;

@@ -1,4 +1,6 @@
 //! The check that a certificate is signed by another one (`CheckSignatureFrom`), and that of any signature by a key.
+//!
+//! GAP: certificates: signatures with SHA-1 by ECDSA keys in requests, and those by RSA keys of less than 2048 bits
 
 use super::Certificate;
 use super::key::{ECDSA, ED25519, RSA};

@@ -51,6 +51,7 @@ impl Error for DialError {
 
 impl Endpoint {
     pub(super) fn new(config: &Config) -> anyhow::Result<Self> {
+        // GAP: kubelet-volumes: proxies
         if let Some(proxy) = &config.proxy_url {
             bail!("proxies are not supported: {proxy}");
         }

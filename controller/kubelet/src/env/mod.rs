@@ -2,9 +2,10 @@
 //!
 //! Follows `makeEnvironmentVariables` of kubernetes v1.37.1 `pkg/kubelet/kubelet_pods.go`. In that version every key of
 //! a config map or secret becomes a variable; before v1.32 the kubelet skipped keys that were not valid names of
-//! variables, and reported them in an event. Values from files (`fileKeyRef`) and limits of whole pods are not
-//! ported. A `resourceFieldRef` to an init container without a limit has the node's allocatable amount, as in a volume;
-//! upstream a variable has 0 then.
+//! variables, and reported them in an event. A `resourceFieldRef` to an init container without a limit has the
+//! node's allocatable amount, as in a volume; upstream a variable has 0 then.
+//!
+//! GAP: kubelet-volumes: variables from files (`fileKeyRef`), and limits of whole pods in variables
 
 mod expand;
 mod services;
@@ -69,7 +70,7 @@ pub enum EnvError {
     /// The value is not UTF-8.
     #[error("variable {0} has a value that is not UTF-8")]
     NotText(String),
-    /// The source of the value is not supported.
+    /// The source of the value is `fileKeyRef`.
     #[error("variable {0} has a source that is not supported")]
     Unsupported(String),
 }

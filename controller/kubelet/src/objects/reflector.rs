@@ -16,8 +16,9 @@
 //!   seen, even if the reflector was stopped in between. If that revision is unavailable, the newest is listed.
 //! * A watch lasts a random time between 30 and 60 minutes. One that was closed is resumed at once, where it ended.
 //!
-//! Not ported: `WatchListClient`, on by default in v1.37.1, which begins with a watch that sends the initial objects and
-//! falls back to this. For one object that would save a request, but no data.
+//! GAP: kubelet-volumes: `WatchListClient`, which begins with a watch that sends the initial objects
+//!
+//! It is on by default in v1.37.1, and falls back to this. For one object that would save a request, but no data.
 
 use super::PodObject;
 use super::backoff::Backoff;

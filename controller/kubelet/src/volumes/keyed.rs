@@ -1,8 +1,8 @@
 //! Secrets and config maps as files: a file a key.
 //!
 //! Follows kubernetes v1.37.1 `MakePayload` of `pkg/volume/secret/secret.go` and of
-//! `pkg/volume/configmap/configmap.go`. The users of files (gate AtomicWriteVolumeUserFields, off by default) are not
-//! ported.
+//! `pkg/volume/configmap/configmap.go`. Files have no users of their own (gate
+//! AtomicWriteVolumeUserFields, off by default).
 
 use super::VolumeError;
 use super::payload::{FileProjection, Payload};

@@ -63,10 +63,14 @@ pub enum VolumeError {
     /// The errors of several files, joined as Kubernetes does.
     #[error("{}", aggregate(.0))]
     Aggregate(Vec<String>),
-    /// The kind of volume is not supported; the field that names it.
+    /// The kind of volume is not one of [`Kind`]; the field that names it.
+    ///
+    /// GAP: kubelet-volumes: other volumes than secrets, config maps, fields of the pod, projected ones, `emptyDir` and `hostPath`
     #[error("volume source {0} is not supported")]
     UnsupportedVolume(String),
-    /// The kind of projection is not supported; the field that names it.
+    /// The kind of projection is unknown; the field that names it.
+    ///
+    /// GAP: kubelet-volumes: trust bundles and pod certificates in projected volumes
     #[error("projected volume source {0} is not supported")]
     UnsupportedProjection(String),
     /// A name that becomes part of a path is not one segment of it: what it names, and the name.

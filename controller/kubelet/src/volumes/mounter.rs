@@ -8,7 +8,9 @@
 //!
 //! An `emptyDir` gets its mode and its group only when its directory is made, as its content is the pod's. Upstream
 //! marks a ready volume with a file; here an existing directory counts as ready, even if the node was killed
-//! before it set the mode. The medium and the size limit are ignored.
+//! before it set the mode.
+//!
+//! GAP: kubelet-volumes: the medium and the size limit of an `emptyDir`
 
 use super::VolumeError;
 use super::atomic_writer::AtomicWriter;

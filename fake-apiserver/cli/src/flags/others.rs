@@ -2,6 +2,8 @@
 //! anyway, and those that are refused.
 //!
 //! `others.txt` has a line for each: its name, `bool` or `value`, and its rule.
+//!
+//! GAP: flags: those that have no effect or are refused, listed in `fake-apiserver/cli/src/flags/others.txt`
 
 use super::values::go_bool;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};

@@ -1,6 +1,8 @@
 //! URLs as Go reads them.
 //!
-//! Follows `net/url` of Go 1.26: its errors and their messages. Not ported: its messages about IPv6 addresses.
+//! Follows `net/url` of Go 1.26: its errors and their messages.
+//!
+//! GAP: URLs: Go's messages about IPv6 addresses
 
 use crate::schema::quote;
 use std::net::Ipv6Addr;
@@ -14,6 +16,8 @@ pub struct Url {
     pub host: String,
     /// Name and password, as they stand.
     pub user: Option<String>,
+    /// The path, unescaped.
+    pub path: String,
     /// The query, without its question mark.
     pub query: String,
     /// The fragment, unescaped where that is text.
@@ -54,7 +58,7 @@ fn read(text: &str, request: bool) -> Result<Url, String> {
         return Err("empty url".into());
     }
     if text == "*" {
-        return Ok(Url::default());
+        return Ok(Url { path: text.into(), ..Url::default() });
     }
     let (scheme, rest) = scheme(text)?;
     let scheme = scheme.to_ascii_lowercase();
@@ -87,7 +91,7 @@ fn read(text: &str, request: bool) -> Result<Url, String> {
             url.user = Some(user.into());
         }
     }
-    unescaped(path, Part::Other)?;
+    url.path = unescaped(path, Part::Other)?;
     Ok(url)
 }
 

@@ -89,7 +89,7 @@ enum Support {
     Configured(bool, Configure),
     /// Without effect in the real server either.
     Idle,
-    /// Not supported.
+    /// GAP: admission plugins: `ImagePolicyWebhook`
     Missing,
 }
 use Support::{Configured, Default, Idle, Missing, Optional};
@@ -136,7 +136,9 @@ const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
 
-/// The plugins whose configuration is not supported, though they are: it names a folder of policies.
+/// The plugins with a configuration in which only a folder of policies can stand.
+///
+/// GAP: validatingadmissionpolicies: policies from files
 const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"];
 
 /// The plugins that upstream advises against.

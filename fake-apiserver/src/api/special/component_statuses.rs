@@ -1,7 +1,9 @@
 //! Component statuses: the health of the parts of a control plane, probed at each read, and not stored.
 //!
 //! Follows `pkg/registry/core/componentstatus/rest.go` (v1.37.1). The store is this server's own; the other two are probed at the
-//! ports of a real server, only for whether they listen.
+//! ports of a real server.
+//!
+//! GAP: componentstatuses: whether a component that listens is healthy is not asked
 
 use crate::api::request::options::ListOptions;
 use crate::api::{Reply, Request};

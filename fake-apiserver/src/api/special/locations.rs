@@ -3,7 +3,8 @@
 //! Follows `LogLocation`, `streamLocation` and `ResourceLocation` of `pkg/registry/core/{pod,node}/strategy.go` and
 //! `pkg/registry/core/service/storage/storage.go`, and `pkg/kubelet/client/kubelet_client.go` (v1.37.1).
 //!
-//! None of them can be reached from this server: it resolves no name, and answers as if every host refused the connection.
+//! GAP: hosts: no node, pod or endpoint can be reached: `log`, `exec`, `attach`, `portforward` and `proxy` find out all that is wrong with a
+//! request, and then answer as if the connection was refused
 
 use crate::admission::Kind;
 use crate::api::Request;

@@ -3,8 +3,9 @@
 //! ```text
 //!   options ─▶ admission ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet, which cannot be reached
 //! ```
-//! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1). Not ported: streams over WebSocket with the subprotocol
-//! `v5.channel.k8s.io`, where upstream accepts the upgrade and sends the failure through it.
+//! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1).
+//!
+//! GAP: pods: streams over WebSocket with `v5.channel.k8s.io` are refused where the real server accepts them and then sends the refusal
 
 use super::locations::{connect_options, container, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request, admission};

@@ -1,144 +1,132 @@
-//! The objects that the pods on each node refer to, as an index of pods.
+//! The objects that each node is related to, as an index of the objects that relate them.
 //!
 //! ```text
-//!   node ◀── pod ◀── secret, config map, service account, persistent volume claim, resource claim
+//!   node ◀── pod ◀── secret, config map, service account, resource claim, persistent volume claim
+//!    ▲                                                            ▲
+//!    │                                                            └── persistent volume ◀── secret
+//!    └── volume attachment, resource slice, pod certificate request
 //! ```
-//! Ports `graph.go` and `graph_populator.go` of `plugin/pkg/auth/authorizer/node` (v1.37.1), but for what depends on kinds that
-//! are not served: volumes behind claims, volume attachments, resource slices, pod certificate requests.
+//! Ports `graph.go` and `graph_populator.go` of `plugin/pkg/auth/authorizer/node` (v1.37.1). The way from an object of a pod to the node
+//! is kept as one edge, and so is that from an object of a volume to the claim.
 
+use super::references::{Object, of_pod, of_volume};
 use crate::index::Index;
-use crate::registry::{is_mirror_pod, items, references, text};
-use crate::store::{Entry, Key};
+use crate::registry::{ids, text};
+use crate::store::{Entry, Key, ResourceId};
 use imbl::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 use tree::Value;
 
-/// `vertexType`: the kinds of objects that a node may be related to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Vertex {
-    Pod,
-    Secret,
-    ConfigMap,
-    ServiceAccount,
-    Claim,
-    ResourceClaim,
-}
+/// The resources of which objects relate others to nodes.
+pub(super) const RESOURCES: [ResourceId; 5] =
+    [ids::PODS, ids::PERSISTENT_VOLUMES, ids::VOLUME_ATTACHMENTS, ids::RESOURCE_SLICES, ids::POD_CERTIFICATE_REQUESTS];
 
 /// The relation of nodes and objects.
 #[derive(Clone, Default)]
 pub(super) struct Graph {
-    pods: HashMap<Key, Arc<PodEdges>>,
-    /// The nodes of an object, with the number of references from pods there.
-    nodes: HashMap<Object, HashMap<Arc<str>, usize>>,
+    edges: HashMap<Key, Arc<Edges>>,
+    /// The nodes of an object.
+    nodes: Counted<Arc<str>>,
+    /// The claims of an object, whose nodes are its nodes, too.
+    claims: Counted<Object>,
 }
 
-/// Kind, namespace, name.
-type Object = (Vertex, Arc<str>, Arc<str>);
-
-/// The edges of a pod that is on a node.
-struct PodEdges {
-    inputs: PodInputs,
-    objects: Vec<Object>,
+/// The edges that follow from an object: from others, or from itself, to a node or a claim.
+#[derive(Debug, PartialEq, Eq)]
+struct Edges {
+    from: Vec<Object>,
+    to: End,
 }
 
-/// The parts of a pod that its edges follow from and that may change.
-#[derive(PartialEq, Eq)]
-struct PodInputs {
-    node: Arc<str>,
-    uid: String,
-    ephemeral_containers: usize,
-    claims: [Value; 2],
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Node(Arc<str>),
+    Claim(Object),
+}
+
+/// The ends of the edges from each object, with the number of edges there.
+#[derive(Clone)]
+struct Counted<T: Clone + Eq + Hash>(HashMap<Object, HashMap<T, usize>>);
+
+impl<T: Clone + Eq + Hash> Default for Counted<T> {
+    fn default() -> Self {
+        Counted(HashMap::default())
+    }
+}
+
+impl<T: Clone + Eq + Hash> Counted<T> {
+    fn add(&mut self, from: &[Object], end: &T) {
+        for object in from {
+            *self.0.entry(object.clone()).or_default().entry(end.clone()).or_default() += 1;
+        }
+    }
+
+    fn remove(&mut self, from: &[Object], end: &T) {
+        for object in from {
+            let Some(ends) = self.0.get_mut(object) else { continue };
+            if let Some(count) = ends.get_mut(end) {
+                *count -= 1;
+                if *count == 0 {
+                    ends.remove(end);
+                }
+            }
+            if ends.is_empty() {
+                self.0.remove(object);
+            }
+        }
+    }
 }
 
 impl Graph {
-    /// `hasPathFrom`: whether a pod on the node is that object, or refers to it.
-    pub(super) fn relates(&self, node: &str, vertex: Vertex, namespace: &str, name: &str) -> bool {
-        let nodes = self.nodes.get(&(vertex, namespace.into(), name.into()));
-        nodes.is_some_and(|nodes| nodes.contains_key(node))
+    /// `hasPathFrom`: whether there is a way from the object to the node.
+    pub(super) fn relates(&self, node: &str, object: &Object) -> bool {
+        let reaches = |object| self.nodes.0.get(object).is_some_and(|nodes| nodes.contains_key(node));
+        reaches(object) || self.claims.0.get(object).is_some_and(|claims| claims.keys().any(reaches))
     }
 }
 
 impl Index for Graph {
-    /// `updatePod`.
     fn apply(&mut self, entry: &Entry) {
-        let pod = entry.object();
-        let inputs = PodInputs::of(&pod);
-        let unchanged = self.pods.get(&entry.key).is_some_and(|edges| edges.inputs == inputs);
-        if inputs.node.is_empty() || unchanged {
+        let edges = edges(&entry.key, &entry.object());
+        if self.edges.get(&entry.key).map(|old| &**old) == edges.as_ref() {
             return;
         }
         self.delete(&entry.key);
-        let objects = objects(&pod, entry.key.namespace(), entry.key.name());
-        for object in &objects {
-            let nodes = self.nodes.entry(object.clone()).or_default();
-            *nodes.entry(inputs.node.clone()).or_default() += 1;
+        if let Some(edges) = edges {
+            match &edges.to {
+                End::Node(node) => self.nodes.add(&edges.from, node),
+                End::Claim(claim) => self.claims.add(&edges.from, claim),
+            }
+            self.edges.insert(entry.key.clone(), Arc::new(edges));
         }
-        self.pods.insert(entry.key.clone(), Arc::new(PodEdges { inputs, objects }));
     }
 
-    /// `DeletePod`.
-    fn delete(&mut self, pod: &Key) {
-        let Some(edges) = self.pods.remove(pod) else { return };
-        let node = &edges.inputs.node;
-        for object in &edges.objects {
-            let Some(nodes) = self.nodes.get_mut(object) else { continue };
-            if let Some(count) = nodes.get_mut(node) {
-                *count -= 1;
-                if *count == 0 {
-                    nodes.remove(node);
-                }
-            }
-            if nodes.is_empty() {
-                self.nodes.remove(object);
-            }
+    fn delete(&mut self, key: &Key) {
+        let Some(edges) = self.edges.remove(key) else { return };
+        match &edges.to {
+            End::Node(node) => self.nodes.remove(&edges.from, node),
+            End::Claim(claim) => self.claims.remove(&edges.from, claim),
         }
     }
 }
 
-impl PodInputs {
-    fn of(pod: &Value) -> PodInputs {
-        let at = |pointer| pod.pointer(pointer).cloned().unwrap_or_default();
-        PodInputs {
-            node: text(pod, "/spec/nodeName").into(),
-            uid: text(pod, "/metadata/uid").into(),
-            ephemeral_containers: items(pod, "/spec/ephemeralContainers").len(),
-            claims: [at("/status/resourceClaimStatuses"), at("/status/extendedResourceClaimStatus")],
+/// The edges that follow from an object; `None` where it is neither on a node nor of a claim.
+fn edges(key: &Key, object: &Value) -> Option<Edges> {
+    let own: Object = (key.resource, key.namespace().into(), key.name().into());
+    let mut from = vec![own];
+    let to = match key.resource {
+        ids::PODS => {
+            from.extend(of_pod(object, key.namespace(), key.name()));
+            End::Node(text(object, "/spec/nodeName").into())
         }
-    }
-}
-
-/// `AddPod`: the pod itself and all objects that it refers to.
-fn objects(pod: &Value, namespace: &str, name: &str) -> Vec<Object> {
-    let namespace: Arc<str> = namespace.into();
-    let mut objects = vec![(Vertex::Pod, namespace.clone(), name.into())];
-    // Nodes may create mirror pods, and must not gain access to anything by that.
-    if is_mirror_pod(pod) {
-        return objects;
-    }
-    let mut add = |vertex, name: &str| {
-        if !name.is_empty() {
-            objects.push((vertex, namespace.clone(), name.into()));
+        ids::PERSISTENT_VOLUMES => {
+            let claim = object.pointer("/spec/claimRef").filter(|claim| !claim.is_null())?;
+            let namespace = text(claim, "/namespace");
+            from.extend(of_volume(object, namespace));
+            End::Claim((ids::PERSISTENT_VOLUME_CLAIMS, namespace.into(), text(claim, "/name").into()))
         }
+        _ => End::Node(text(object, "/spec/nodeName").into()),
     };
-    add(Vertex::ServiceAccount, text(pod, "/spec/serviceAccountName"));
-    references::secrets(pod).for_each(|secret| add(Vertex::Secret, secret));
-    references::config_maps(pod).for_each(|config_map| add(Vertex::ConfigMap, config_map));
-    for volume in items(pod, "/spec/volumes") {
-        match volume.get("ephemeral") {
-            Some(_) => add(Vertex::Claim, &format!("{name}-{}", text(volume, "/name"))),
-            None => add(Vertex::Claim, text(volume, "/persistentVolumeClaim/claimName")),
-        }
-    }
-    // Of those with the same name the first counts.
-    let statuses = items(pod, "/status/resourceClaimStatuses").iter().rev();
-    let claimed: HashMap<&Value, &str> =
-        statuses.map(|status| (&status["name"], text(status, "/resourceClaimName"))).collect();
-    for claim in items(pod, "/spec/resourceClaims") {
-        match text(claim, "/resourceClaimName") {
-            "" => add(Vertex::ResourceClaim, claimed.get(&claim["name"]).copied().unwrap_or_default()),
-            claim => add(Vertex::ResourceClaim, claim),
-        }
-    }
-    add(Vertex::ResourceClaim, text(pod, "/status/extendedResourceClaimStatus/resourceClaimName"));
-    objects
+    (to != End::Node("".into())).then_some(Edges { from, to })
 }

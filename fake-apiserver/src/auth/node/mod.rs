@@ -1,10 +1,11 @@
 //! The Node authorizer: the rights of users in the group `system:nodes` with a name like `system:node:<name>`.
 //!
-//! A node may read the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain objects of its own, and
-//! has the rules of the role `system:node`. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
-//! feature gates' defaults. Some requests that it allows are refused by NodeRestriction (`admission/node_restriction/`).
+//! A node may read the secrets, config maps and so on that its pods and their volumes refer to (`graph.rs`), may act on certain objects of
+//! its own, and has the rules of the role `system:node`. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
+//! feature gates' defaults. Some requests that it allows are refused by NodeRestriction (`admission/plugins/node_restriction/`).
 
 mod graph;
+mod references;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
@@ -12,13 +13,13 @@ use super::rbac::Rule;
 use crate::index::Live;
 use crate::registry::ids;
 use crate::schema::quote;
-use crate::store::Store;
-use graph::{Graph, Vertex};
+use crate::store::{ResourceId, Store};
+use graph::Graph;
 
 /// The namespace of nodes' leases: `NamespaceNodeLease`.
 pub(crate) const NODE_LEASES: &str = "kube-node-lease";
 
-/// The authorizer of nodes by the pods in a store, in their current state.
+/// The authorizer of nodes by the objects in a store, in their current state.
 pub struct NodeAuthorizer {
     graph: Live<Graph>,
     rules: Vec<Rule>,
@@ -41,7 +42,7 @@ struct Asked<'a> {
 impl NodeAuthorizer {
     /// An authorizer that follows `store`. `rules` hold for all nodes, on resources without rules of their own here.
     pub fn new(store: Store, rules: Vec<Rule>) -> Self {
-        NodeAuthorizer { graph: Live::new(store, &[ids::PODS]), rules }
+        NodeAuthorizer { graph: Live::new(store, &graph::RESOURCES), rules }
     }
 
     fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
@@ -49,12 +50,13 @@ impl NodeAuthorizer {
         if let Target::Resource { group, resource, subresource, namespace, name, .. } = target {
             let asked = Asked { node, verb, subresource, namespace, name, fields };
             match (group, resource) {
-                ("", "secrets") => return self.read(asked, Vertex::Secret),
-                ("", "configmaps") => return self.read(asked, Vertex::ConfigMap),
+                ("", "secrets") => return self.read(asked, ids::SECRETS),
+                ("", "configmaps") => return self.read(asked, ids::CONFIG_MAPS),
                 ("", "persistentvolumeclaims") if subresource == "status" => return self.update_status(asked),
-                ("", "persistentvolumeclaims") => return self.get(asked, Some(Vertex::Claim)),
-                ("", "persistentvolumes") | ("storage.k8s.io", "volumeattachments") => return self.get(asked, None),
-                ("resource.k8s.io", "resourceclaims") => return self.get(asked, Some(Vertex::ResourceClaim)),
+                ("", "persistentvolumeclaims") => return self.get(asked, ids::PERSISTENT_VOLUME_CLAIMS),
+                ("", "persistentvolumes") => return self.get(asked, ids::PERSISTENT_VOLUMES),
+                ("storage.k8s.io", "volumeattachments") => return self.get(asked, ids::VOLUME_ATTACHMENTS),
+                ("resource.k8s.io", "resourceclaims") => return self.get(asked, ids::RESOURCE_CLAIMS),
                 ("", "serviceaccounts") => return self.service_account(asked),
                 ("coordination.k8s.io", "leases") => return lease(asked),
                 ("storage.k8s.io", "csinodes") => return csi_node(asked),
@@ -69,39 +71,39 @@ impl NodeAuthorizer {
     }
 
     /// `authorizeReadNamespacedObject`.
-    fn read(&self, asked: Asked<'_>, vertex: Vertex) -> Verdict {
+    fn read(&self, asked: Asked<'_>, resource: ResourceId) -> Verdict {
         match asked {
             _ if !["get", "list", "watch"].contains(&asked.verb) => no("can only read resources of this type"),
             _ if !asked.subresource.is_empty() => no("cannot read subresource"),
             _ if asked.namespace.is_empty() => no("can only read namespaced object of this type"),
-            _ => self.related(asked, Some(vertex)),
+            _ => self.related(asked, resource),
         }
     }
 
     /// `authorizeGet`.
-    fn get(&self, asked: Asked<'_>, vertex: Option<Vertex>) -> Verdict {
+    fn get(&self, asked: Asked<'_>, resource: ResourceId) -> Verdict {
         match asked {
             _ if asked.verb != "get" => no("can only get individual resources of this type"),
             _ if !asked.subresource.is_empty() => no("cannot get subresource"),
-            _ => self.related(asked, vertex),
+            _ => self.related(asked, resource),
         }
     }
 
     /// `authorizeStatusUpdate`.
     fn update_status(&self, asked: Asked<'_>) -> Verdict {
         match asked.verb {
-            "update" | "patch" => self.related(asked, Some(Vertex::Claim)),
+            "update" | "patch" => self.related(asked, ids::PERSISTENT_VOLUME_CLAIMS),
             _ => no("can only get/update/patch this type"),
         }
     }
 
-    /// `authorize`. An object without a vertex is of a kind that this server does not serve, so nothing can refer to it.
-    fn related(&self, asked: Asked<'_>, vertex: Option<Vertex>) -> Verdict {
+    /// `authorize`.
+    fn related(&self, asked: Asked<'_>, resource: ResourceId) -> Verdict {
         let Asked { node, namespace, name, .. } = asked;
         if name.is_empty() {
             return no("No Object name found");
         }
-        match vertex.is_some_and(|vertex| self.graph.current().relates(node, vertex, namespace, name)) {
+        match self.graph.current().relates(node, &(resource, namespace.into(), name.into())) {
             true => Ok(()),
             false => Err(format!("no relationship found between node '{node}' and this object")),
         }
@@ -110,9 +112,9 @@ impl NodeAuthorizer {
     /// `authorizeServiceAccount`.
     fn service_account(&self, asked: Asked<'_>) -> Verdict {
         match asked {
-            Asked { verb: "get", subresource: "", .. } => self.read(asked, Vertex::ServiceAccount),
+            Asked { verb: "get", subresource: "", .. } => self.read(asked, ids::SERVICE_ACCOUNTS),
             Asked { verb: "create", subresource, name, .. } if !name.is_empty() => match subresource {
-                "token" => self.related(asked, Some(Vertex::ServiceAccount)),
+                "token" => self.related(asked, ids::SERVICE_ACCOUNTS),
                 _ => no("can only create token subresource of serviceaccount"),
             },
             _ => no("can only create tokens for individual service accounts"),
@@ -124,7 +126,7 @@ impl NodeAuthorizer {
         match asked.verb {
             _ if !asked.subresource.is_empty() => no("cannot authorize ResourceSlice subresources"),
             "create" => Ok(()),
-            "get" | "update" | "patch" | "delete" => self.related(asked, None),
+            "get" | "update" | "patch" | "delete" => self.related(asked, ids::RESOURCE_SLICES),
             "watch" | "list" | "deletecollection" if asked.selects_node() => Ok(()),
             "watch" | "list" | "deletecollection" => {
                 no("can only list/watch/deletecollection resourceslices with nodeName field selector")
@@ -143,7 +145,7 @@ impl NodeAuthorizer {
                 no("nodes may not access the status subresource of PodCertificateRequests")
             }
             "create" => Ok(()),
-            "get" => self.related(asked, None),
+            "get" => self.related(asked, ids::POD_CERTIFICATE_REQUESTS),
             "list" | "watch" if asked.selects_node() => Ok(()),
             "list" | "watch" => no("can only list/watch podcertificaterequests with nodeName field selector"),
             verb => Err(format!("nodes may not {verb} podcertificaterequests")),
@@ -153,9 +155,9 @@ impl NodeAuthorizer {
     /// `authorizePod`.
     fn pod(&self, asked: Asked<'_>) -> Verdict {
         match (asked.subresource, asked.verb) {
-            ("", "get") => self.get(asked, Some(Vertex::Pod)),
+            ("", "get") => self.get(asked, ids::PODS),
             ("", "list" | "watch") if asked.selects_node() => Ok(()),
-            ("", "list" | "watch") if !asked.name.is_empty() => self.related(asked, Some(Vertex::Pod)),
+            ("", "list" | "watch") if !asked.name.is_empty() => self.related(asked, ids::PODS),
             ("", "list" | "watch") => no("can only list/watch pods with spec.nodeName field selector"),
             ("", "create" | "delete") | ("status", "update" | "patch") | ("eviction", "create") => Ok(()),
             _ => no(""),

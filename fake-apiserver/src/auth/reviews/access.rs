@@ -1,8 +1,8 @@
 //! `SubjectAccessReview`, `LocalSubjectAccessReview` and `SelfSubjectAccessReview`: whether a user may make a request.
 //!
 //! Ports `pkg/registry/authorization/{subject,localsubject,selfsubject}accessreview` and
-//! `pkg/apis/authorization/validation` (v1.37.1). Groups are taken as given: none follow from the name. The messages
-//! about invalid reviews do not name the kind, as upstream's.
+//! `pkg/apis/authorization/validation` (v1.37.1). Groups are taken as given: none follow from the name. As
+//! upstream's, the messages about invalid reviews do not name the kind.
 
 use super::{AUTHORIZATION, adopt_namespace, field, selectors, strings, text, typed};
 use crate::auth::User;

@@ -1,8 +1,10 @@
 //! Field and label selectors in access reviews: they are checked, and requirements that cannot be evaluated are reported.
 //!
 //! Ports the selector parts of `pkg/apis/authorization/validation` and `pkg/registry/authorization/util` (v1.37.1).
-//! Of the authorizers only the Node authorizer uses them. The syntax of `rawSelector` and of label keys and values is not checked:
-//! the real server reports the first as an evaluation error and refuses the second.
+//! Of the authorizers only the Node authorizer uses them.
+//!
+//! GAP: access reviews: the syntax of `rawSelector`, where the real server reports an evaluation error, and of label keys and values, which
+//! it refuses
 
 use super::{strings, text};
 use crate::error::FieldError;

@@ -1,4 +1,4 @@
-//! The Node authorizer where scenarios cannot show it: kinds that are not served, and changes of the store.
+//! The Node authorizer as a table, and where scenarios cannot show it: changes of the store, and a history that is forgotten.
 //!
 //! The table follows `TestNodeAuthorizer` of `plugin/pkg/auth/authorizer/node` (v1.37.1).
 
@@ -58,7 +58,7 @@ fn sees(authorizer: &NodeAuthorizer, node_name: &str, secret: &str) -> bool {
 }
 
 #[test]
-fn kinds_of_which_there_are_none_yet() {
+fn what_a_node_may_do() {
     let store = Store::new(100);
     let claims = json!({
         "nodeName": "n", "serviceAccountName": "sa",

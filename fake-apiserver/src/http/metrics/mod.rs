@@ -4,8 +4,9 @@
 //!   request ─▶ Labels ─▶ Series (found once, then atomics) ─▶ text.rs ─▶ /metrics
 //! ```
 //!
-//! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1). Metrics of parts that this server does not have (Go's
-//! runtime, etcd, caches, priority and fairness) are left out.
+//! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1).
+//!
+//! GAP: metrics: those of Go's runtime, etcd, caches, priority and fairness
 
 mod exposition;
 mod process;

@@ -6,9 +6,9 @@
 //! ```
 //! Upstream's controllers do that a moment later; here it is done before the response to the write. Follows
 //! `pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema}` of k8s.io/apiextensions-apiserver (v0.37.1). A deletion
-//! that a webhook prevents is tried again after a pause, and when the definition is written or one of its objects removed. The reason
-//! `InstanceDeletionCheck`, which upstream gives for some milliseconds of each minute that it waits for finalizers, is not given. A key is
-//! a name.
+//! that a webhook prevents is tried again after a pause, and when the definition is written or one of its objects removed. A key is a name.
+//!
+//! GAP: customresourcedefinitions: the reason `InstanceDeletionCheck`, which stands for some milliseconds of each minute of a deletion
 
 mod approval;
 mod description;

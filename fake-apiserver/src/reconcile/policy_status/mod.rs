@@ -5,8 +5,9 @@
 //!   policy ─▶ kinds ──▶ schemas, declared ──▶ environments, one a kind ──▶ warnings ─▶ status, applied
 //! ```
 //! Upstream does that a moment after a policy was written; here it is done before the response to the write, with the schemas that
-//! are published at that time. Follows `pkg/controller/validatingadmissionpolicystatus/controller.go` of Kubernetes (v1.37.1). Kinds of
-//! parameters that are not served have no schema here; upstream knows those of all built-in kinds.
+//! are published at that time. Follows `pkg/controller/validatingadmissionpolicystatus/controller.go` of Kubernetes (v1.37.1).
+//!
+//! GAP: validatingadmissionpolicies: in the type checking of policies, types of parameters whose version is not served
 
 mod environment;
 mod kinds;

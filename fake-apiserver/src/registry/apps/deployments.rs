@@ -1,7 +1,7 @@
 //! Deployments.
 //!
 //! Follows `pkg/registry/apps/deployment/strategy.go`, `ValidateDeployment` of `pkg/apis/apps/validation/validation.go` and
-//! `SetDefaults_Deployment` of `pkg/apis/apps/v1/defaults.go` (v1.37.1). Not ported: `rollbackTo`, which `apps/v1` lacks.
+//! `SetDefaults_Deployment` of `pkg/apis/apps/v1/defaults.go` (v1.37.1). Without `rollbackTo`, which `apps/v1` lacks.
 
 use super::{
     CONTAINERS, IMAGES, WORKLOAD, collisions_grow, default_replicas, immutable_selector, number_or_zero,

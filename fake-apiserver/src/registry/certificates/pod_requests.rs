@@ -1,7 +1,8 @@
 //! Validation of pod certificate requests.
 //!
-//! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1). Not ported: the rule for e-mail addresses in
-//! certificates.
+//! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1).
+//!
+//! GAP: podcertificaterequests: the rule for e-mail addresses in certificates
 
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{generation, name};

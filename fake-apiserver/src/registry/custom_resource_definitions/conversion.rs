@@ -2,7 +2,9 @@
 //!
 //! Follows `validateCustomResourceConversion` of `pkg/apis/apiextensions/validation/validation.go` of
 //! `k8s.io/apiextensions-apiserver`, and `ValidateCABundle` of `pkg/util/webhook/validation.go` of `k8s.io/apiserver`
-//! (v0.37.1). Not ported: Go's errors of parsing certificates in well-formed PEM.
+//! (v0.37.1).
+//!
+//! GAP: customresourcedefinitions: Go's errors of parsing certificates in well-formed PEM
 
 use super::leniency::Leniency;
 use super::visit::word;

@@ -1,7 +1,7 @@
 //! Leniency for findings that the old definition had, too.
 //!
 //! Follows `ValidateCustomResourceDefinitionUpdate` and its callees in `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: defaults with unknown fields, which only very old versions
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Without defaults that have unknown fields, which only very old versions
 //! accepted.
 
 use super::conditions::is_true;

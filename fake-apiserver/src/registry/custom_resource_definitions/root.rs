@@ -1,9 +1,10 @@
 //! The schema of a version, as a whole.
 //!
 //! Follows `validateCustomResourceDefinitionValidation` of `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: the error of a validator that cannot be built, as no schema is known
-//! that passes the other rules and has it. Upstream the validation of defaults of embedded objects also removes unknown
-//! fields from their metadata, and that is stored.
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Without the error of a validator that cannot be built, as no schema is known
+//! that passes the other rules and has it.
+//!
+//! GAP: customresourcedefinitions: the removal of unknown fields from the metadata of embedded objects in defaults
 
 use super::context::Context;
 use super::leniency::Leniency;

@@ -1,6 +1,6 @@
 //! Slices: the devices that a driver offers.
 //!
-//! Follows `pkg/apis/resource/validation/validation.go` (v1.37.1). Not ported: what only features mean that are off by default.
+//! Follows `pkg/apis/resource/validation/validation.go` (v1.37.1). Without what only features mean that are off by default.
 
 use super::capacity::policy;
 use super::claim_status::binding_conditions;

@@ -2,6 +2,8 @@
 //!
 //! Follows `pkg/registry/flowcontrol/*/strategy.go`, `pkg/apis/flowcontrol/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
+//!
+//! GAP: flowschemas: they have no effect
 
 mod flow_schemas;
 mod priority_levels;

@@ -1,7 +1,9 @@
 //! The subresource `resize`: the resources of a pod's containers can be changed, of which CPU and memory only.
 //!
 //! Follows `podResizeStrategy` of `pkg/registry/core/pod/strategy.go` and `ValidatePodResize` of
-//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: node-allocatable claims.
+//! `pkg/apis/core/validation/validation.go` (v1.37.1).
+//!
+//! GAP: pods: rules for claims of resources that nodes allocate, when a pod is resized
 
 use super::pod_level_resources;
 use super::quality_of_service::quality_of_service;

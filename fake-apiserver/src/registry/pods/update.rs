@@ -1,7 +1,9 @@
 //! The allowed changes of a pod: a few fields of its spec, and the fields of its status that kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Not ported: transitions of container states.
+//!
+//! GAP: pods: rules for a status about the transitions, users, resources and volumes of containers, about claims of resources, observed
+//! generations and addresses of hosts
 
 use super::gated;
 use super::validate::{self, SPEC};

@@ -1,7 +1,7 @@
 //! Services. Their addresses and ports are allocated in `allocation/`, before the rules here see them.
 //!
 //! Follows `pkg/registry/core/service/strategy.go`, `SetDefaults_Service` of `pkg/apis/core/v1/defaults.go` and
-//! `pkg/api/service/util.go` (v1.37.1). Not ported: the subresource `proxy`.
+//! `pkg/api/service/util.go` (v1.37.1).
 
 mod addresses;
 mod columns;

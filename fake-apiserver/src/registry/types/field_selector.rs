@@ -1,7 +1,7 @@
 //! `ObjectFieldSelector` and `ResourceFieldSelector`: fields of a pod, and resources of its containers, as values of variables and files.
 //!
 //! Follows `validateObjectFieldSelector` and `validateContainerResourceFieldSelector` of `pkg/apis/core/validation/validation.go`,
-//! `ConvertDownwardAPIFieldLabel` of `pkg/apis/core/pods/helpers.go` and `pkg/fieldpath/fieldpath.go` (v1.37.1). Not ported: divisors.
+//! `ConvertDownwardAPIFieldLabel` of `pkg/apis/core/pods/helpers.go` and `pkg/fieldpath/fieldpath.go` (v1.37.1).
 
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -53,6 +53,13 @@ const RESOURCES: &[&str] = &[
     "requests.memory",
 ];
 
+/// The divisors of amounts of bytes.
+const OF_BYTES: &[&str] = &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+/// The divisors of CPU.
+const OF_CPU: &[&str] = &["1m", "1"];
+/// The beginning of the names of huge pages.
+const HUGE_PAGES: &str = "hugepages-";
+
 /// Rules for a reference to one of these fields, or to a label or an annotation.
 pub(super) fn object_field(at: Path<'_>, reference: &Value, fields: &[&str], errors: &mut Errors) {
     let (version, path) = (text(reference, "/apiVersion"), text(reference, "/fieldPath"));
@@ -92,7 +99,30 @@ pub(super) fn resource_field(at: Path<'_>, reference: &Value, for_file: bool, er
         errors.required(at.child("containerName"), "");
     } else if resource.is_empty() {
         errors.required(at.child("resource"), "");
-    } else if !["limits.hugepages-", "requests.hugepages-"].iter().any(|prefix| resource.starts_with(prefix)) {
+    } else if !of_container(resource).is_some_and(|name| name.starts_with(HUGE_PAGES)) {
         errors.supported(at.child("resource"), resource, RESOURCES);
+    }
+    divisor(at, resource, text(reference, "/divisor"), errors);
+}
+
+/// The name of a resource of which the limit or the request is meant.
+fn of_container(resource: &str) -> Option<&str> {
+    resource.strip_prefix("limits.").or_else(|| resource.strip_prefix("requests."))
+}
+
+/// `validateContainerResourceDivisor`. The divisor is as Go prints it.
+fn divisor(at: Path<'_>, resource: &str, divisor: &str, errors: &mut Errors) {
+    let (divisors, what) = match of_container(resource) {
+        _ if matches!(divisor, "" | "0") => return,
+        Some("cpu") => (OF_CPU, "cpu"),
+        Some("memory") => (OF_BYTES, "memory"),
+        Some("ephemeral-storage") => (OF_BYTES, "local ephemeral storage"),
+        Some(name) if name.starts_with(HUGE_PAGES) => (OF_BYTES, "hugepages"),
+        _ => return,
+    };
+    if !divisors.contains(&divisor) {
+        let divisors = divisors.join(if divisors.len() == 2 { " and " } else { ", " });
+        let detail = format!("only divisor's values {divisors} are supported with the {what} resource");
+        errors.invalid(at.child("divisor"), resource, detail);
     }
 }

@@ -1,7 +1,9 @@
 //! Annotations of pods and templates of pods that have a meaning.
 //!
 //! Follows `ValidatePodSpecificAnnotations` of `pkg/apis/core/validation/validation.go` and `GetDeletionCostFromPodAnnotations` of
-//! `pkg/apis/core/helper/helpers.go` (v1.37.1). Not ported: tolerations in an annotation.
+//! `pkg/apis/core/helper/helpers.go` (v1.37.1).
+//!
+//! GAP: pods: rules for tolerations in the annotation `scheduler.alpha.kubernetes.io/tolerations`
 
 use super::container_warnings::{APP_ARMOR, SECCOMP, SECCOMP_OF_POD};
 use super::file::descending_path;

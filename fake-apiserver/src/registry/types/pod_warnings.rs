@@ -1,7 +1,8 @@
 //! Warnings about a pod's spec and metadata, in a pod or in a template of one.
 //!
-//! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1). Not ported: claim templates, and
-//! addresses that are written in an unusual way.
+//! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1).
+//!
+//! GAP: pods: warnings about templates of claims, and about addresses that are written in an unusual way
 
 use super::container_warnings::{container_warnings, fractional};
 use super::node_label::{deprecation, node_selector_term_warnings};

@@ -1,6 +1,7 @@
 //! JSON as Go's YAML reads it before printing: the parser of go.yaml.in/yaml/v2 v2.4.4 reads JSON as the YAML that it is, with two
 //! exceptions. NEXT LINE (U+0085) is a line break, at which strings are folded, and a key must end on its line, within 1,024 characters.
-//! Errors do not name the line.
+//!
+//! GAP: YAML: the line in errors about objects that cannot be printed
 
 use crate::json::encode;
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! The writes of a node to its pods: it creates mirrors of static pods, updates the status of its pods, and deletes them.
+//! The writes of a node to its pods: it creates mirrors of static pods, updates the status of its pods, evicts and deletes them.
 
 use super::write::Write;
 use crate::admission::Operation;
@@ -16,7 +16,7 @@ pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
         Operation::Update => {
             write.refuse(format!("unexpected operation \"UPDATE\", node {node} can only create and delete mirror pods"))
         }
-        Operation::Delete if runs_on(write, &*write.pod(write.attributes.name)?) => Ok(()),
+        Operation::Delete if runs_on(write, &write.pod(write.attributes.name)?) => Ok(()),
         Operation::Delete => write.refuse(format!("node {node} can only delete pods with spec.nodeName set to itself")),
         Operation::Connect => Ok(()),
     }
@@ -61,7 +61,7 @@ fn check_owner(write: &Write<'_>, owner: &Value, owned: impl Fn(&str) -> ApiResu
         let node = quote(write.node);
         return write.refuse(format!("node {node} must not set blockOwnerDeletion on an owner reference"));
     }
-    let (node, uid) = (write.live("nodes", "node", "", write.node)?, text(owner, "/uid"));
+    let (node, uid) = (write.node_named(write.node)?, text(owner, "/uid"));
     match meta::uid(&node) {
         same if same == uid => Ok(()),
         other => write.refuse(format!("node {} UID mismatch: expected {uid} got {other}", write.node)),
@@ -123,20 +123,40 @@ fn found(volume: &Value, table: &[(&str, &'static str)]) -> Option<&'static str>
 
 /// `admitPodStatus`.
 pub(super) fn admit_status(write: &Write<'_>) -> ApiResult<()> {
+    if write.operation() != Operation::Update {
+        return write.refuse_operation();
+    }
     let node = quote(write.node);
     if !runs_on(write, write.old()) {
         return write
             .refuse(format!("node {node} can only update pod status for pods with spec.nodeName set to itself"));
     }
-    for (pointer, what) in [
-        ("/metadata/labels", "labels through pod status"),
-        ("/status/resourceClaimStatuses", "resource claim statues"),
-        ("/status/extendedResourceClaimStatus", "extended resource claim status"),
-        ("/status/nodeAllocatableResourceClaimStatuses", "node allocatable resource claim statuses"),
+    for (field, what) in [
+        ("metadata.labels", "labels through pod status"),
+        ("status.resourceClaimStatuses", "resource claim statues"),
+        ("status.extendedResourceClaimStatus", "extended resource claim status"),
+        ("status.nodeAllocatableResourceClaimStatuses", "node allocatable resource claim statuses"),
     ] {
-        if !write.leaves(pointer) {
+        if !write.leaves("Pod", field) {
             return write.refuse(format!("node {node} cannot update {what}"));
         }
     }
     Ok(())
+}
+
+/// `admitPodEviction`.
+pub(super) fn admit_eviction(write: &Write<'_>) -> ApiResult<()> {
+    if write.operation() != Operation::Create {
+        return write.refuse(format!("unexpected operation {}", write.operation().name()));
+    }
+    match runs_on(write, &write.pod(write.attributes.name)?) {
+        true => Ok(()),
+        false => write.refuse(format!("node {} can only evict pods with spec.nodeName set to itself", write.node)),
+    }
+}
+
+/// Refuses a write through any other subresource.
+pub(super) fn refuse(write: &Write<'_>) -> ApiResult<()> {
+    let subresource = quote(write.attributes.subresource);
+    write.refuse(format!("unexpected pod subresource {subresource}, only 'status' and 'eviction' are allowed"))
 }

@@ -1,10 +1,11 @@
 //! Tokens that a node requests: only for its pods, and for audiences that their volumes have.
 //!
-//! Ports `admitServiceAccount` with its default feature gates. Volumes that in-tree plugins would convert into CSI volumes are
-//! ignored, and neither CSI drivers nor persistent volumes and claims are served.
+//! Ports `admitServiceAccount` with its default feature gates.
 
+use super::drivers;
 use super::write::Write;
-use crate::auth::authorizer::{Attributes, Decision, Target};
+use crate::admission::Operation;
+use crate::auth::authorizer::Decision;
 use crate::error::{ApiResult, aggregate};
 use crate::object::meta;
 use crate::registry::{items, text};
@@ -13,6 +14,9 @@ use tree::Value;
 
 /// `admitServiceAccount`, for new tokens.
 pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
+    if write.operation() != Operation::Create {
+        return Ok(());
+    }
     let bound = &write.object["spec"]["boundObjectRef"];
     let (name, uid) = (text(bound, "/name"), text(bound, "/uid"));
     if text(bound, "/apiVersion") != "v1" || text(bound, "/kind") != "Pod" || name.is_empty() {
@@ -42,46 +46,34 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
         _ => return Err("node may only request 0 or 1 audiences".into()),
     };
     let named = || format!("audience {}", quote(audience));
-    match uses(pod, audience) {
+    match uses(write, pod, audience) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
         Err(why) => return Err(format!("error validating {}: {why}", named())),
     }
-    let user = write.attributes.user;
-    let target = Target::Resource {
-        group: "",
-        version: "v1",
-        resource: audience,
-        subresource: "",
-        namespace: write.attributes.namespace,
-        name: write.attributes.name,
-    };
-    let right = Attributes::new(user, "request-serviceaccounts-token-audience", target);
-    match write.attributes.authorizer.authorize(&right) {
+    match write.may("request-serviceaccounts-token-audience", audience, write.attributes.name) {
         Decision::Allow(_) => Ok(()),
-        Decision::NoOpinion(_) => Err(format!("{} is not authorized to request tokens for {}", user.name, named())),
+        Decision::NoOpinion(_) => {
+            Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named()))
+        }
     }
 }
 
 /// Whether a volume of the pod has a token for that audience: `podReferencesAudience`.
-fn uses(pod: &Value, audience: &str) -> Result<bool, String> {
-    let mut missing = Vec::new();
+fn uses(write: &Write<'_>, pod: &Value, audience: &str) -> Result<bool, String> {
+    let mut errors = Vec::new();
     for volume in items(pod, "/spec/volumes") {
         let mut tokens =
             items(volume, "/projected/sources").iter().filter_map(|source| source.get("serviceAccountToken"));
         if tokens.any(|token| text(token, "/audience") == audience) {
             return Ok(true);
         }
-        let claim = match volume.pointer("/ephemeral/volumeClaimTemplate") {
-            Some(_) => format!("{}-{}", meta::name(pod), text(volume, "/name")),
-            None => text(volume, "/persistentVolumeClaim/claimName").into(),
-        };
-        let driver = text(volume, "/csi/driver");
-        if !claim.is_empty() {
-            missing.push(format!("persistentvolumeclaim {} not found", quote(&claim)));
-        } else if !driver.is_empty() {
-            missing.push(format!("csidriver.storage.k8s.io {} not found", quote(driver)));
+        let driver = drivers::of_volume(write, pod, volume);
+        match driver.and_then(|driver| driver.map_or(Ok(false), |name| drivers::gets_token(write, &name, audience))) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(error) => errors.push(error),
         }
     }
-    if missing.is_empty() { Ok(false) } else { Err(aggregate(missing)) }
+    if errors.is_empty() { Ok(false) } else { Err(aggregate(errors)) }
 }

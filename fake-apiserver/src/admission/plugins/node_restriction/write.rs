@@ -1,8 +1,10 @@
 //! A write of a node, and its refusal.
 
 use crate::admission::{Attributes, Operation};
+use crate::auth::authorizer::{Decision, Target};
 use crate::error::{ApiError, ApiResult, Qualified};
-use std::sync::Arc;
+use crate::registry::{Compared, ids};
+use crate::store::{Key, ResourceId};
 use tree::Value;
 
 /// A write of a node.
@@ -11,6 +13,11 @@ pub(super) struct Write<'a> {
     pub(super) attributes: &'a Attributes<'a>,
     /// The new object; null for a delete.
     pub(super) object: &'a Value,
+}
+
+/// A kind of the core group.
+pub(super) fn core(resource: &str) -> Qualified<'_> {
+    Qualified { group: "", resource }
 }
 
 impl Write<'_> {
@@ -28,23 +35,42 @@ impl Write<'_> {
         Err(self.attributes.forbidden(self.object, why))
     }
 
-    /// An object as it is now. `singular` names the resource in the 404, as upstream's listers do.
-    pub(super) fn live(&self, resource: &str, singular: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
-        let missing = || ApiError::not_found(Qualified { group: "", resource: singular }, name);
-        self.attributes.objects.object(resource, namespace, name).ok_or_else(missing)
+    /// Refuses an operation that the rule does not know.
+    pub(super) fn refuse_operation<T>(&self) -> ApiResult<T> {
+        self.refuse(format!("unexpected operation \"{}\"", self.operation().name()))
     }
 
-    pub(super) fn pod(&self, name: &str) -> ApiResult<Arc<Value>> {
-        self.live("pods", "pod", self.attributes.namespace, name)
+    /// An object as it is now; `kind` names it in the 404, as upstream's listers do.
+    pub(super) fn live(
+        &self,
+        resource: ResourceId,
+        kind: Qualified<'_>,
+        namespace: &str,
+        name: &str,
+    ) -> ApiResult<Value> {
+        let entry = self.attributes.store.get(&Key::new(resource, namespace, name));
+        entry.map(|entry| entry.object()).ok_or_else(|| ApiError::not_found(kind, name))
     }
 
-    /// Whether the value at `pointer` is unchanged. An empty list equals an absent one.
-    pub(super) fn leaves(&self, pointer: &str) -> bool {
-        let at = |object: &Value| match object.pointer(pointer) {
-            Some(Value::Array(items)) if items.is_empty() => Value::Null,
-            Some(Value::Object(fields)) if fields.is_empty() => Value::Null,
-            value => value.cloned().unwrap_or_default(),
-        };
-        at(self.object) == at(self.old())
+    /// A pod in the namespace of the write.
+    pub(super) fn pod(&self, name: &str) -> ApiResult<Value> {
+        self.live(ids::PODS, core("pod"), self.attributes.namespace, name)
+    }
+
+    /// A node.
+    pub(super) fn node_named(&self, name: &str) -> ApiResult<Value> {
+        self.live(ids::NODES, core("node"), "", name)
+    }
+
+    /// The decision about a verb of its own on something in the group of the write (`buildAuthorizerAttributes`).
+    pub(super) fn may(&self, verb: &str, resource: &str, name: &str) -> Decision {
+        let version = self.attributes.version;
+        let (group, version, namespace) = (&version.group, &version.name, self.attributes.namespace);
+        self.attributes.may(verb, Target::Resource { group, version, resource, subresource: "", namespace, name })
+    }
+
+    /// Whether a field of the object is unchanged; dots descend.
+    pub(super) fn leaves(&self, kind: &'static str, field: &str) -> bool {
+        Compared("v1", kind).has_same(field, self.object, self.old())
     }
 }

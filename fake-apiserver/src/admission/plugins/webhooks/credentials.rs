@@ -1,7 +1,9 @@
 //! The configuration of a plugin that calls webhooks: the kubeconfig with the credentials for them.
 //!
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/config/kubeconfig.go`, and `tools/clientcmd/loader.go` of `k8s.io/client-go`
-//! (v0.37.1). Not ported: webhooks in files (`staticManifestsDir`).
+//! (v0.37.1).
+//!
+//! GAP: validatingwebhookconfigurations: webhooks in files (`staticManifestsDir`)
 
 use crate::admission::configuration::{Strictness, decode_or_assume};
 use crate::admission::{Config, PluginError};

@@ -1,7 +1,7 @@
 //! Validation of the specification of a job.
 //!
 //! Follows `ValidateJobCreate`, `ValidateJobSpec` and `ValidateJobUpdate` of `pkg/apis/batch/validation/validation.go`,
-//! and the options that `pkg/registry/batch/job/strategy.go` gives to them (v1.37.1). Not ported: `scheduling`, whose feature is off.
+//! and the options that `pkg/registry/batch/job/strategy.go` gives to them (v1.37.1). Without `scheduling`, whose feature is off.
 
 use super::common::{NAME_LABELS, UID_LABELS, has_condition};
 use super::policies;
