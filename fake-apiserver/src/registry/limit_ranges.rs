@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::cursor::At;
-use super::quantity::{MOST_THOUSANDTHS, NANO, amount, in_units};
+use super::quantity::{MAX_MILLI_VALUE, Quantity, amount};
 use super::rules::{Rules, Strategy};
 use super::types::{container_resource_name, is_shared_resource, resource_name, round_resources, visit};
 use super::{child, default_to, text};
@@ -112,17 +112,16 @@ fn relations(limit: At<'_, '_>, resource: &str, errors: &mut Errors) {
 
 /// Rules for the greatest ratio of a limit to a request, which is at least 1 and at most that of the greatest to the least amount.
 fn ratio(at: Path<'_>, ratio: &str, ends: Option<(&str, &str)>, errors: &mut Errors) {
-    if amount(ratio) < NANO {
+    if amount(ratio) < Quantity::of(1) {
         errors.invalid(at, ratio, format!("ratio {ratio} is less than 1"));
     }
     let Some((min, max)) = ends else { return };
-    let whole = |text: &str| in_units(amount(text), NANO);
-    let thousandths = |text: &str| in_units(amount(text), NANO / 1000);
-    let is_small = [ratio, min, max].iter().all(|text| whole(text) < MOST_THOUSANDTHS);
-    let (given, most) = match is_small {
-        true => (thousandths(ratio) as f64 / 1000.0, thousandths(max) as f64 / thousandths(min) as f64),
-        false => (whole(ratio) as f64, whole(max) as f64 / whole(min) as f64),
+    let all = [ratio, min, max].map(amount);
+    let (given, [_, min, max]) = match all.iter().all(|amount| amount.value() < MAX_MILLI_VALUE) {
+        true => (all[0].milli_value() as f64 / 1000.0, all.map(|amount| amount.milli_value())),
+        false => (all[0].value() as f64, all.map(|amount| amount.value())),
     };
+    let most = max as f64 / min as f64;
     if given > most {
         errors.invalid(at, ratio, format!("ratio {ratio} is greater than max/min = {most:.6}"));
     }

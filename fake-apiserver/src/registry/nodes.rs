@@ -8,7 +8,7 @@ use super::columns::or;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Cell, Rules, Strategy};
-use super::{default_to, items, quantity, sync_first, text};
+use super::{amount, default_to, is_whole, items, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::registry::avoid_pods::avoid_pods;
@@ -103,10 +103,11 @@ fn resources(node: &Value, errors: &mut Errors) {
             let at = status.child(list);
             let at = at.child(resource);
             let quantity = value.as_str().unwrap_or_default();
-            if quantity::nano(quantity).is_some_and(|amount| amount < 0) {
+            let amount = amount(quantity);
+            if amount.sign().is_lt() {
                 errors.invalid(at, quantity, "must be greater than or equal to 0");
             }
-            if resource == "pods" && !quantity::is_whole(quantity) {
+            if resource == "pods" && !is_whole(&amount) {
                 errors.invalid(at, quantity, "must be an integer");
             }
         }

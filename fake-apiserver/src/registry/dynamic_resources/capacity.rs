@@ -5,22 +5,10 @@
 
 use crate::error::{Errors, FieldError};
 use crate::registry::cursor::At;
-use crate::registry::quantity;
+use crate::registry::quantity::{Quantity, amount};
 use std::collections::HashSet;
 
 const MAX_OPTIONS: usize = 10;
-/// The units of 10⁻⁹ in 1.
-const ONE: i128 = 1_000_000_000;
-
-/// The amount of a quantity in units of 10⁻⁹.
-fn amount(text: &str) -> i128 {
-    quantity::nano(text).unwrap_or_default()
-}
-
-/// The amount of a quantity, rounded up (`Value`).
-fn whole(text: &str) -> i128 {
-    amount(text).div_euclid(ONE) + i128::from(amount(text).rem_euclid(ONE) != 0)
-}
 
 /// A policy for a capacity of that much.
 pub(super) fn policy(policy: At<'_, '_>, capacity: &str, errors: &mut Errors) {
@@ -56,7 +44,7 @@ fn values(values: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors
             is_option |= amount(option.text()) == amount(default);
         }
         let mut seen = HashSet::new();
-        for option in values.items().filter(|option| !seen.insert(whole(option.text()))) {
+        for option in values.items().filter(|option| !seen.insert(amount(option.text()).value())) {
             option.duplicate(errors);
         }
     }
@@ -99,25 +87,27 @@ fn range(range: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors) 
 fn step(range: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors) {
     let text = |field| range.field(field).text();
     let (least, most, step) = (text("min"), text("max"), range.field("step"));
-    if amount(step.text()) <= 0 {
+    if amount(step.text()).sign().is_le() {
         return step.invalid("must be greater than zero", errors);
     }
-    let added = amount(least) + amount(step.text());
+    let mut added = amount(least);
+    added.add(&amount(step.text()));
     if added > amount(capacity) {
-        let added = if added % ONE == 0 { format!("{}", added / ONE) } else { format!("{added}n") };
         step.invalid(format!("one step {added} is larger than capacity value: {capacity}"), errors);
     }
     let (before, place) = (errors.len(), range.path());
     for (field, text) in [("default", default), ("min", least), ("max", most), ("step", step.text())] {
-        if amount(text) < 0 {
+        let amount = amount(text);
+        if amount.sign().is_lt() {
             errors.invalid(place.child(field), text, "must be greater than or equal to 0");
-        } else if amount(text) > i128::from(i64::MAX) * ONE {
+        } else if amount > Quantity::of(i64::MAX) {
             errors.invalid(place.child(field), text, format!("must not be larger than {}", i64::MAX));
         }
     }
     if errors.len() > before {
         return;
     }
+    let whole = |text: &str| amount(text).value();
     for value in [default, most].into_iter().filter(|value| !value.is_empty()) {
         if (whole(value) - whole(least)) % whole(step.text()) != 0 {
             let detail = format!("value is not a multiple of a given step ({}) from ({least})", step.text());

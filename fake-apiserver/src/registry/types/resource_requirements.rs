@@ -6,7 +6,7 @@ use super::resource_name::{HUGE_PAGES, container_resource_name, is_shared_resour
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::registry::cursor::At;
-use crate::registry::quantity::{self, amount};
+use crate::registry::quantity::{Quantity, amount, is_whole};
 use std::collections::HashSet;
 use tree::{Map, Text, Value, json};
 
@@ -17,8 +17,9 @@ fn entries(list: &Value) -> impl Iterator<Item = (&Text, &str)> {
 /// Rule for an amount of huge pages: they are whole (`validateResourceQuantityHugePageValue`).
 fn huge_pages(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
     let Some(size) = resource.strip_prefix(HUGE_PAGES) else { return };
-    let whole = quantity::is_whole(size).then(|| amount(size)).filter(|size| *size > 0);
-    if whole.is_none_or(|size| amount(value) % size != 0) {
+    let size = Quantity::parse(size).ok().filter(|size| size.sign().is_gt() && is_whole(size));
+    // Upstream divides by a size that has overflowed to 0.
+    if size.and_then(|size| amount(value).value().checked_rem(size.value())) != Some(0) {
         errors.invalid(at, value, format!("{value} is not positive integer multiple of {resource}"));
     }
 }

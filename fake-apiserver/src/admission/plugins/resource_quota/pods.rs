@@ -191,7 +191,7 @@ fn requests(pod: &Value) -> Amounts {
 fn limits(pod: &Value) -> Amounts {
     let mut limits = greatest(pod, "limits", &[&["/resources/limits"]]);
     let overhead = Amounts::read(&pod["spec"]["overhead"]);
-    let added = overhead.only(|name, _| limits.get(name).is_some_and(|limit| limit.nano() != 0));
+    let added = overhead.only(|name, _| limits.get(name).is_some_and(|limit| !limit.is_zero()));
     limits.add(&added);
     limits
 }
