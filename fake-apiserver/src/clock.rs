@@ -37,13 +37,10 @@ impl ManualClock {
         ManualClock(Arc::new(Mutex::new(start)))
     }
 
-    /// Advances the clock by `by`, backwards if negative.
-    ///
-    /// # Panics
-    /// If the result is out of `Timestamp`'s range.
+    /// Advances the clock by `by`, backwards if negative. It stops at the limits of [`Timestamp`].
     pub fn advance(&self, by: SignedDuration) {
         let mut now = self.0.lock().expect("no holder of this lock can panic");
-        *now += by;
+        *now = plus(*now, by);
     }
 
     /// Sets the time.
@@ -79,10 +76,18 @@ impl OffsetClock {
 
 impl Clock for OffsetClock {
     fn now(&self) -> Timestamp {
-        let offset = self.offset_seconds.load(Ordering::Relaxed);
-        let end = if offset < 0 { Timestamp::MIN } else { Timestamp::MAX };
-        shifted(self.inner.now(), offset).unwrap_or(end)
+        plus(self.inner.now(), SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed)))
     }
+}
+
+/// A time after another one, or before it if the duration is negative. It stops at the limits of [`Timestamp`].
+pub(crate) fn plus(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
+}
+
+/// A number of seconds as Go has it (`time.Duration`): nanoseconds in 64 bits, which overflow.
+pub(crate) fn go_seconds(seconds: i64) -> SignedDuration {
+    SignedDuration::from_nanos(seconds.wrapping_mul(1_000_000_000))
 }
 
 /// `time` shifted by an offset, if the result is in range.

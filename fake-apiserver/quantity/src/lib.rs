@@ -180,6 +180,12 @@ impl Quantity {
         if power == 0 { base } else { base * short::float_ten_to(power) }
     }
 
+    /// The text of the value itself, where upstream prints another: a multiple of `1000E` without its suffix.
+    pub fn exact_text(&self) -> Cow<'_, str> {
+        let exact = Some(self.format).filter(|format| *format == Format::DecimalSi && self.text.is_none());
+        exact.and_then(|_| print::with_zeros(&self.number.big().0)).map_or_else(|| self.text(), Cow::Owned)
+    }
+
     /// The text, as upstream prints it (`String`).
     pub fn text(&self) -> Cow<'_, str> {
         match &self.text {
@@ -187,6 +193,12 @@ impl Quantity {
             None => Cow::Owned(print::canonical(&self.number.big().0, self.format)),
         }
     }
+}
+
+/// The text that upstream prints, given an exact one; `None` if it is the same.
+pub fn printed(exact: &str) -> Option<String> {
+    let differs = Some(exact).filter(|exact| exact.ends_with(print::ZEROS));
+    differs.and_then(|exact| Quantity::parse(exact).ok()).map(|quantity| quantity.text().into_owned())
 }
 
 impl fmt::Display for Quantity {

@@ -6,6 +6,16 @@ use crate::Format;
 use crate::big::Big;
 use crate::parse::{BINARY_SUFFIXES, DECIMAL_SUFFIXES};
 
+/// The end of the numbers that [`with_zeros`] prints, and of no canonical text.
+pub(crate) const ZEROS: &str = "000E";
+
+/// A number for which there is no decimal suffix, with the greatest one; `None` if it has one.
+pub(crate) fn with_zeros(number: &Big) -> Option<String> {
+    let zeros = usize::try_from(number.power() - 18).ok().filter(|zeros| *zeros >= 3 && !number.sign().is_eq())?;
+    let sign = if number.sign().is_lt() { "-" } else { "" };
+    Some(format!("{sign}{}{}E", number.shown(), "0".repeat(zeros)))
+}
+
 /// A number in a format; in the decimal one, where the binary one would show a fraction, or upstream would need all memory.
 pub(crate) fn canonical(number: &Big, format: Format) -> String {
     if number.sign().is_eq() {

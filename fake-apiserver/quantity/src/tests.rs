@@ -1,6 +1,6 @@
 //! Texts and calculations, as upstream's package has them, and the cost of numbers beyond all bounds.
 
-use crate::{MILLI, Quantity};
+use crate::{MILLI, Quantity, printed};
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -44,6 +44,20 @@ fn calculations_are_those_of_go() {
             let float = found.as_approximate_float64() + 0.0;
             assert_eq!(format!("{:x}", float.to_bits()), expected["float"], "{name} {vector}");
         }
+    }
+}
+
+#[test]
+fn exact_texts_lose_nothing() {
+    for vector in lines(include_str!("../../../fixtures/schema/quantities.jsonl")) {
+        let Ok(quantity) = Quantity::parse(vector["input"].as_str().unwrap_or_default()) else { continue };
+        let (exact, text) = (quantity.exact_text(), quantity.text());
+        assert_eq!(read(&exact), quantity, "{vector}");
+        assert_eq!(printed(&exact).as_deref().unwrap_or(&exact), text, "{vector}");
+    }
+    for (text, exact, shown) in [("1000E", "1000E", "1"), ("-12000E", "-12000E", "-12"), ("100E", "100E", "100E")] {
+        let quantity = read(text);
+        assert_eq!((&*quantity.exact_text(), &*quantity.text()), (exact, shown));
     }
 }
 

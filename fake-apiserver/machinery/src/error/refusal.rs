@@ -31,8 +31,11 @@ impl ApiError {
             kind: "Status",
             api_version: "v1",
             metadata: StatusMetadata {
+                self_link: some(text(metadata, "selfLink")),
                 resource_version: some(text(metadata, "resourceVersion")),
                 continue_token: some(text(metadata, "continue")),
+                remaining_item_count: metadata["remainingItemCount"].as_i64(),
+                shard_info: metadata.get("shardInfo").cloned(),
             },
             status: "Failure",
             message: rewrite(&message, &reason),

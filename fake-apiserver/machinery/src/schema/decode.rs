@@ -228,12 +228,12 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `resource.Quantity`, which reads the raw text: numbers are accepted, escapes are not.
+    /// `resource.Quantity`, which reads the raw text: numbers are accepted, escapes are not. Only the encoder prints it as upstream does.
     fn quantity(&mut self) -> Step<Text> {
         let raw = String::from_utf8_lossy(self.lexer.raw_value()?);
         let text = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&raw);
         let quantity = Quantity::parse(text.trim()).map_err(|message| Failure::Value(message.to_owned()))?;
-        Ok(quantity.text().as_ref().into())
+        Ok(quantity.exact_text().as_ref().into())
     }
 
     fn int_or_string(&mut self, token: Token, slot: &mut Value) -> Step {

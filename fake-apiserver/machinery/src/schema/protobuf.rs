@@ -259,7 +259,7 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
         Shape::Time => timestamp(time::Layout::Seconds, raw),
         Shape::MicroTime => timestamp(time::Layout::Micros, raw),
         Shape::Quantity => match only_bytes("Quantity", "String_", raw)? {
-            Some(text) => Ok(Quantity::parse(&string(text))?.text().as_ref().into()),
+            Some(text) => Ok(Quantity::parse(&string(text))?.exact_text().as_ref().into()),
             None => Ok(ty.zero()),
         },
         Shape::IntOrString => int_or_string(raw),

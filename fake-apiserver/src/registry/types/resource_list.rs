@@ -9,8 +9,8 @@ use tree::Value;
 pub(in crate::registry) fn round_resources(list: &mut Value) {
     for (_, amount) in list.as_object_mut().into_iter().flatten() {
         let rounded = self::amount(amount.as_str().unwrap_or_default()).rounded_up(MILLI);
-        if amount.as_str() != Some(&rounded.text()) {
-            *amount = rounded.text().as_ref().into();
+        if amount.as_str() != Some(&rounded.exact_text()) {
+            *amount = rounded.exact_text().as_ref().into();
         }
     }
 }
