@@ -3,6 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The longest time for which anything is waited.
+const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// A source of the current time.
 pub trait Clock: Send + Sync + 'static {
@@ -83,6 +88,11 @@ impl Clock for OffsetClock {
 /// A time after another one, or before it if the duration is negative. It stops at the limits of [`Timestamp`].
 pub(crate) fn plus(time: Timestamp, by: SignedDuration) -> Timestamp {
     time.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
+}
+
+/// An instant after another one, some years at most.
+pub(crate) fn later(instant: Instant, by: Duration) -> Instant {
+    instant.checked_add(by.min(LONGEST)).unwrap_or(instant)
 }
 
 /// A number of seconds as Go has it (`time.Duration`): nanoseconds in 64 bits, which overflow.

@@ -180,10 +180,14 @@ impl Quantity {
         if power == 0 { base } else { base * short::float_ten_to(power) }
     }
 
-    /// The text of the value itself, where upstream prints another: a multiple of `1000E` without its suffix.
+    /// The text, from which the same number is read, also where upstream prints another one: a multiple of `1000E` without its suffix.
     pub fn exact_text(&self) -> Cow<'_, str> {
-        let exact = Some(self.format).filter(|format| *format == Format::DecimalSi && self.text.is_none());
-        exact.and_then(|_| print::with_zeros(&self.number.big().0)).map_or_else(|| self.text(), Cow::Owned)
+        let is_short = matches!(self.number, Number::Short(_));
+        let exact = match self.format == Format::DecimalSi && self.text.is_none() {
+            true => print::exact(&self.number.big().0, is_short),
+            false => None,
+        };
+        exact.map_or_else(|| self.text(), Cow::Owned)
     }
 
     /// The text, as upstream prints it (`String`).
@@ -197,7 +201,7 @@ impl Quantity {
 
 /// The text that upstream prints, given an exact one; `None` if it is the same.
 pub fn printed(exact: &str) -> Option<String> {
-    let differs = Some(exact).filter(|exact| exact.ends_with(print::ZEROS));
+    let differs = Some(exact).filter(|exact| print::is_exact_only(exact));
     differs.and_then(|exact| Quantity::parse(exact).ok()).map(|quantity| quantity.text().into_owned())
 }
 

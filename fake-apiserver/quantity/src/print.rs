@@ -6,14 +6,25 @@ use crate::Format;
 use crate::big::Big;
 use crate::parse::{BINARY_SUFFIXES, DECIMAL_SUFFIXES};
 
-/// The end of the numbers that [`with_zeros`] prints, and of no canonical text.
-pub(crate) const ZEROS: &str = "000E";
+/// The greatest power of ten that has a suffix.
+const EXA: i64 = 18;
 
-/// A number for which there is no decimal suffix, with the greatest one; `None` if it has one.
-pub(crate) fn with_zeros(number: &Big) -> Option<String> {
-    let zeros = usize::try_from(number.power() - 18).ok().filter(|zeros| *zeros >= 3 && !number.sign().is_eq())?;
+/// A number for which there is no decimal suffix, with its zeros: a short one with the greatest suffix, a big one without; `None` if it has
+/// one.
+pub(crate) fn exact(number: &Big, is_short: bool) -> Option<String> {
+    let is_beyond = number.power() - EXA >= 3 && !number.sign().is_eq();
+    let zeros = usize::try_from(number.power()).ok().filter(|_| is_beyond)?;
     let sign = if number.sign().is_lt() { "-" } else { "" };
-    Some(format!("{sign}{}{}E", number.shown(), "0".repeat(zeros)))
+    let (zeros, suffix) = if is_short { (zeros - EXA as usize, "E") } else { (zeros, "") };
+    Some(format!("{sign}{}{}{suffix}", number.shown(), "0".repeat(zeros)))
+}
+
+/// Whether a text is one of [`exact`]: no canonical text has so many zeros.
+pub(crate) fn is_exact_only(text: &str) -> bool {
+    text.ends_with("000E")
+        || text.len() > EXA as usize + 3
+            && text.ends_with("000")
+            && text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A number in a format; in the decimal one, where the binary one would show a fraction, or upstream would need all memory.

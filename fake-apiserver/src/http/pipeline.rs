@@ -29,6 +29,7 @@ use crate::api::request::Body;
 use crate::auth::authorizer::{Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{ClientCertificate, User};
+use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
@@ -110,7 +111,7 @@ impl<'r> Exchange<'r> {
     /// Waits until the consequences are dealt with, as long as the request has time, which came at `since`.
     async fn consequences(&self, since: Instant) {
         if let Ok(Some(limit)) = self.time_limit() {
-            timeout_at(since + limit.of_consequences(), self.ticket.done()).await.ok();
+            timeout_at(later(since, limit.of_consequences()), self.ticket.done()).await.ok();
         }
     }
 
@@ -214,7 +215,7 @@ impl<'r> Exchange<'r> {
             forward: connects.then(|| Box::new(self.forward(path))),
             user_agent: header(self.parts, USER_AGENT),
             body,
-            ends: limit.map(|limit| Instant::now() + limit.duration),
+            ends: limit.map(|limit| later(Instant::now(), limit.duration)),
             deadline: offload.computation.deadline(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),

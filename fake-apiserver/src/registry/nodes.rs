@@ -102,13 +102,12 @@ fn resources(node: &Value, errors: &mut Errors) {
         for (resource, value) in node["status"][list].as_object().into_iter().flatten() {
             let at = status.child(list);
             let at = at.child(resource);
-            let quantity = value.as_str().unwrap_or_default();
-            let amount = amount(quantity);
+            let amount = amount(value.as_str().unwrap_or_default());
             if amount.sign().is_lt() {
-                errors.invalid(at, quantity, "must be greater than or equal to 0");
+                errors.invalid(at, &*amount.text(), "must be greater than or equal to 0");
             }
             if resource == "pods" && !is_whole(&amount) {
-                errors.invalid(at, quantity, "must be an integer");
+                errors.invalid(at, &*amount.text(), "must be an integer");
             }
         }
     }

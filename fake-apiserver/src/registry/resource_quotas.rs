@@ -60,7 +60,7 @@ fn status(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &mut Errors) 
 fn amounts_of(list: At<'_, '_>, errors: &mut Errors) {
     for (resource, amount) in list.entries() {
         quota_resource_name(amount.path(), resource, errors);
-        resource_value(amount.path(), resource, amount.text(), errors);
+        resource_value(amount.path(), resource, &self::amount(amount.text()), errors);
     }
 }
 
@@ -162,9 +162,9 @@ fn warnings(_: &Context<'_>, quota: &Value, old: Option<&Value>) -> Vec<String> 
             name = (*resource).into();
         }
         let limit_name = format!("limits.{resource}");
-        let (request, limit) = (request?, hard(&limit_name)?);
-        let is_greater = amount(request) > amount(limit);
-        is_greater.then(|| format!("ResourceQuota {name} ({request}) should be less than {limit_name} ({limit})"))
+        let (request, limit) = (amount(request?), amount(hard(&limit_name)?));
+        (request > limit)
+            .then(|| format!("ResourceQuota {name} ({request}) should be less than {limit_name} ({limit})"))
     };
     let known = ["cpu", "memory", "storage", "ephemeral-storage"];
     if old.is_some() { Vec::new() } else { known.iter().filter_map(greater).collect() }

@@ -9,8 +9,11 @@ use crate::registry::{Amounts, Quantity, ids, of_containers};
 use crate::schema::quote;
 use tree::Value;
 
-/// The resources that are compared, each with its number in the message.
-const COMPARED: [(&str, fn(&Quantity) -> i64); 2] = [("cpu", Quantity::milli_value), ("memory", Quantity::value)];
+/// The number of an amount in a message.
+type Number = fn(&Quantity) -> i64;
+
+/// The resources that are compared.
+const COMPARED: [(&str, Number); 2] = [("cpu", Quantity::milli_value), ("memory", Quantity::value)];
 
 /// The plugin `PodResizeValidator`.
 pub(super) struct PodResize;

@@ -202,9 +202,9 @@ fn repeated_port_names(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<Stri
 /// Warnings about fractions of bytes.
 pub(super) fn fractional(at: Path<'_>, resources: &Value, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
-        let Some(own) = resources[resource].as_str() else { continue };
-        if !is_whole(&amount(own)) {
-            let at = at.key(resource);
+        let Some(own) = resources[resource].as_str().map(amount) else { continue };
+        if !is_whole(&own) {
+            let (at, own) = (at.key(resource), own.text());
             warnings.push(format!("{at}: fractional byte value {own:?} is invalid, must be an integer"));
         }
     }

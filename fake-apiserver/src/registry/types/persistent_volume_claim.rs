@@ -113,10 +113,10 @@ fn data_source(source: At<'_, '_>, any_group: bool, errors: &mut Errors) {
 pub(in crate::registry) fn persistent_volume_claim_spec_warnings(at: Path<'_>, spec: &Value) -> Vec<String> {
     let resources = at.child("resources");
     let fractional = |list: &str| {
-        let text = spec["resources"][list]["storage"].as_str().filter(|text| !is_whole(&amount(text)))?;
+        let own = spec["resources"][list]["storage"].as_str().map(amount).filter(|own| !is_whole(own))?;
         let at = resources.child(list);
         let at = at.key("storage");
-        Some(format!("{at}: fractional byte value {text:?} is invalid, must be an integer"))
+        Some(format!("{at}: fractional byte value {:?} is invalid, must be an integer", own.text()))
     };
     ["requests", "limits"].into_iter().filter_map(fractional).collect()
 }
