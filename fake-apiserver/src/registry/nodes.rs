@@ -8,6 +8,7 @@ use super::columns::or;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Cell, Rules, Strategy};
+use super::types::{round_resources, visit};
 use super::{amount, default_to, is_whole, items, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
@@ -58,6 +59,7 @@ fn default(node: &mut Value) {
     {
         default_to(status, "allocatable", capacity);
     }
+    visit(node, "status/capacity|allocatable", &mut round_resources);
 }
 
 /// Drops the fields of the removed dynamic configuration.
