@@ -14,6 +14,8 @@
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator, [`writes`] by writes of
 //!   other kinds.
 
+#![allow(clippy::arithmetic_side_effects, reason = "no client decides about the times of a harness")]
+
 mod administrator;
 pub mod admission;
 mod answers;

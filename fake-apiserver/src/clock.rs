@@ -3,6 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The longest time for which anything is waited.
+const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// A source of the current time.
 pub trait Clock: Send + Sync + 'static {
@@ -37,13 +42,10 @@ impl ManualClock {
         ManualClock(Arc::new(Mutex::new(start)))
     }
 
-    /// Advances the clock by `by`, backwards if negative.
-    ///
-    /// # Panics
-    /// If the result is out of `Timestamp`'s range.
+    /// Advances the clock by `by`, backwards if negative. It stops at the limits of [`Timestamp`].
     pub fn advance(&self, by: SignedDuration) {
         let mut now = self.0.lock().expect("no holder of this lock can panic");
-        *now += by;
+        *now = plus(*now, by);
     }
 
     /// Sets the time.
@@ -79,10 +81,23 @@ impl OffsetClock {
 
 impl Clock for OffsetClock {
     fn now(&self) -> Timestamp {
-        let offset = self.offset_seconds.load(Ordering::Relaxed);
-        let end = if offset < 0 { Timestamp::MIN } else { Timestamp::MAX };
-        shifted(self.inner.now(), offset).unwrap_or(end)
+        plus(self.inner.now(), SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed)))
     }
+}
+
+/// A time after another one, or before it if the duration is negative. It stops at the limits of [`Timestamp`].
+pub(crate) fn plus(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
+}
+
+/// An instant after another one, some years at most.
+pub(crate) fn later(instant: Instant, by: Duration) -> Instant {
+    instant.checked_add(by.min(LONGEST)).unwrap_or(instant)
+}
+
+/// A number of seconds as Go has it (`time.Duration`): nanoseconds in 64 bits, which overflow.
+pub(crate) fn go_seconds(seconds: i64) -> SignedDuration {
+    SignedDuration::from_nanos(seconds.wrapping_mul(1_000_000_000))
 }
 
 /// `time` shifted by an offset, if the result is in range.

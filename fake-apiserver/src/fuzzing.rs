@@ -22,7 +22,7 @@ pub use crate::deadline::Deadline;
 pub use crate::duration::parse as parse_duration;
 pub use crate::error::{ApiError, ApiResult};
 pub use crate::object::selector::{FieldSelector, LabelSelector, SelectableField};
-pub use crate::schema::{canonical_quantity, canonical_time};
+pub use crate::schema::canonical_time;
 
 /// The field managers.
 pub mod managed {

@@ -121,7 +121,7 @@ impl State {
             let Some(place) = self.users.iter().position(|(user, _)| may_begin(user)) else { break };
             let Some((user, mut all)) = self.users.remove(place) else { break };
             if let Some(waiting) = all.pop_front() {
-                let turn = Turn { number: self.next, until: now + TURN };
+                let turn = Turn { number: self.next, until: now.checked_add(TURN).unwrap_or(now) };
                 self.next += 1;
                 self.begun.push((turn, user.clone()));
                 waiting.turn.get_or_init(|| turn);

@@ -80,6 +80,7 @@ fn fuzz(root: &Path, target: &str, arguments: &Arguments) -> anyhow::Result<()> 
             run.arg(&kept).arg(root.join("fixtures/corpus").join(target))
         }
     };
+    run.arg(format!("-dict={}", root.join("fixtures/bounds.dict").display()));
     run.args([format!("-rss_limit_mb={MAX_MEMORY}"), format!("-timeout={MAX_TIME}"), "-report_slow_units=1".into()]);
     println!("== {target}");
     if !run.status()?.success() {

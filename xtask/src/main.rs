@@ -1,5 +1,7 @@
 //! The tasks of `cargo xtask`.
 
+#![allow(clippy::arithmetic_side_effects, reason = "no client decides about the times of a harness")]
+
 mod bench;
 mod conformance;
 mod fuzz;

@@ -11,12 +11,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The classes, in the order in which they are carried out.
-pub const CLASSES: [&str; 12] = [
+pub const CLASSES: [&str; 14] = [
     "http1",
     "http2",
     "tls",
     "bodies",
     "texts",
+    "numbers",
+    "certificates",
     "definitions",
     "admission",
     "identity",

@@ -74,7 +74,7 @@ async fn rotate(client: &Client, pods: usize) -> anyhow::Result<Duration> {
     // The server's clock moves, so the last token is younger than the first.
     let spread = SignedDuration::try_from(begin.elapsed())?;
     let start = Instant::now();
-    bench.clock.advance(SignedDuration::from_secs(TOKEN_LIFE * 4 / 5 + 1) + spread);
+    bench.clock.advance(SignedDuration::from_secs(TOKEN_LIFE * 4 / 5 + 1).saturating_add(spread));
     bench.settled().await?;
     let took = start.elapsed();
     let after = bench.tokens(&all)?;

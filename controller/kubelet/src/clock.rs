@@ -16,6 +16,11 @@ pub trait Clock: Send + Sync + 'static {
     fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()>;
 }
 
+/// A time after another one, or before it if the duration is negative. It stops at the limits of `Timestamp`.
+pub(crate) fn plus(time: Timestamp, by: SignedDuration) -> Timestamp {
+    time.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
+}
+
 /// The operating system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -41,12 +46,9 @@ impl ManualClock {
         ManualClock(Arc::new(watch::Sender::new(start)))
     }
 
-    /// Moves the clock by `by`, backwards if negative, and wakes the sleepers whose time has come.
-    ///
-    /// # Panics
-    /// If the result is out of `Timestamp`'s range.
+    /// Moves the clock by `by`, backwards if negative, and wakes the sleepers whose time has come. It stops at the limits of `Timestamp`.
     pub fn advance(&self, by: SignedDuration) {
-        self.0.send_modify(|now| *now += by);
+        self.0.send_modify(|now| *now = plus(*now, by));
     }
 }
 

@@ -30,7 +30,6 @@ mod go;
 pub mod node;
 pub mod objects;
 pub mod pull_secrets;
-mod quantity;
 pub mod resources;
 pub mod tokens;
 pub mod volumes;

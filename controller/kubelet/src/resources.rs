@@ -3,9 +3,9 @@
 //! Follows kubernetes v1.37.1 `pkg/api/v1/resource/helpers.go`.
 
 use crate::containers::containers;
-use crate::quantity::{MILLI, ONE, in_units_of, nano};
 use k8s_openapi::api::core::v1::{Container, Pod, ResourceFieldSelector};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use quantity::Quantity as Amount;
 use std::collections::BTreeMap;
 
 /// The quantities of resources by name.
@@ -13,7 +13,6 @@ pub type ResourceList = BTreeMap<String, Quantity>;
 
 /// The resources whose allocatable amount is the limit of a container without one.
 const LIMITED_BY_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-const ZERO: &str = "0";
 
 /// An error of a `resourceFieldRef`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,21 +66,24 @@ pub fn extract_of(
         "requests" => amount(resources.and_then(|resources| resources.requests.as_ref()))?,
         "limits" => {
             let own = amount(resources.and_then(|resources| resources.limits.as_ref()))?;
-            let lent = by_node && own.is_none_or(|own| own == 0);
+            let lent = by_node && own.as_ref().is_none_or(Amount::is_zero);
             if lent { amount(Some(allocatable))?.or(own) } else { own }
         }
         _ => return Err(unsupported()),
     };
-    let divisor = selector.divisor.as_ref().map(value).transpose()?.filter(|divisor| *divisor != 0).unwrap_or(ONE);
-    let unit = if resource == "cpu" { MILLI } else { ONE };
+    let divisor = selector.divisor.as_ref().map(value).transpose()?.filter(|divisor| !divisor.is_zero());
+    let number = if resource == "cpu" { Amount::milli_value } else { Amount::value };
     // In floating point, as upstream.
-    let ratio = in_units_of(amount.unwrap_or(0), unit) as f64 / in_units_of(divisor, unit) as f64;
+    let ratio = number(&amount.unwrap_or(Amount::ZERO)) as f64 / number(&divisor.unwrap_or(Amount::of(1))) as f64;
     Ok(format!("{}", ratio.ceil() as i64))
 }
 
-fn value(quantity: &Quantity) -> Result<i128, ResourceError> {
-    let text = if quantity.0.is_empty() { ZERO } else { &quantity.0 };
-    nano(&Quantity(text.to_owned())).ok_or_else(|| ResourceError::Quantity(quantity.0.clone()))
+/// The amount of a quantity; 0 if it is not set.
+fn value(quantity: &Quantity) -> Result<Amount, ResourceError> {
+    match quantity.0.as_str() {
+        "" => Ok(Amount::ZERO),
+        text => Amount::parse(text).map_err(|_| ResourceError::Quantity(text.to_owned())),
+    }
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ impl LeaderElector {
     fn renewal(&self) -> LeaseSpec {
         match self.is_leader() {
             true => self.claim(self.record().and_then(|record| record.acquire_time.clone()), self.transitions()),
-            false => self.claim(None, self.transitions() + 1),
+            false => self.claim(None, self.transitions().wrapping_add(1)),
         }
     }
 
@@ -324,7 +324,7 @@ impl LeaderElector {
     fn is_valid(&self) -> bool {
         self.observed.as_ref().is_some_and(|(record, observed)| {
             let seconds = record.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok());
-            *observed + Duration::from_secs(seconds.unwrap_or_default()) > Instant::now()
+            observed.elapsed() < Duration::from_secs(seconds.unwrap_or_default())
         })
     }
 

@@ -87,12 +87,12 @@ struct Mutations<K>(Vec<Mutation<K>>);
 struct Mutation<K> {
     key: ObjectKey,
     object: Arc<K>,
-    expires: Instant,
+    made: Instant,
 }
 
 impl<K: Resource<DynamicType = ()>> Mutations<K> {
     fn expire(&mut self, now: Instant) {
-        self.0.retain(|mutation| now <= mutation.expires);
+        self.0.retain(|mutation| now.duration_since(mutation.made) <= TTL);
     }
 
     fn remove(&mut self, key: &ObjectKey) -> Option<Mutation<K>> {
@@ -105,7 +105,7 @@ impl<K: Resource<DynamicType = ()>> Mutations<K> {
         if self.remove(&key).is_none() && self.0.len() >= MAX_CACHE_SIZE {
             self.0.remove(0);
         }
-        self.0.push(Mutation { key, object: Arc::new(object), expires: Instant::now() + TTL });
+        self.0.push(Mutation { key, object: Arc::new(object), made: Instant::now() });
     }
 
     /// The entry of `key`, which becomes the most recently used one.

@@ -52,7 +52,7 @@ impl<K: Resource + Clone + Debug + DeserializeOwned + Send + 'static> Reflector<
                     return Ok(event);
                 }
                 Some(Err(error)) => {
-                    self.paused = Some(Instant::now() + self.backoff.next().unwrap_or_default());
+                    self.paused = Instant::now().checked_add(self.backoff.next().unwrap_or_default());
                     if !may_resume(&error) {
                         self.events = None;
                     }

@@ -48,7 +48,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     let election = elector.as_ref().map(|elector| {
         let status = elector.status();
         status.register(&flags.leader_elect_resource_name, &mut registry);
-        (status, flags.leader_elect_lease_duration + RENEWAL_TOLERANCE)
+        (status, flags.leader_elect_lease_duration.saturating_add(RENEWAL_TOLERANCE))
     });
     let endpoint = endpoint(&flags).await?;
     let site = Site {

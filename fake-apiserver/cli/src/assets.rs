@@ -1,7 +1,8 @@
 //! `fake-apiserver assets`: a folder with the programs that envtest starts, for `KUBEBUILDER_ASSETS`.
 //!
-//! All three are this program under other names: links to it, or copies where there are no links. So the folder is as new as the
-//! program is, and making it anew changes nothing.
+//! kube-apiserver and etcd are this program under other names: links to it, or copies where there are no links. So the folder is as new as
+//! the program is, and making it anew changes nothing. kubectl is a link to the one that is installed or, until one is, to this program,
+//! which looks for it when it runs.
 
 use crate::kubectl;
 use anyhow::Context as _;
@@ -15,14 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, process};
 
-/// The names of the programs.
-const PROGRAMS: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
-
 /// Makes a folder with kube-apiserver, etcd and kubectl, as envtest wants them, and prints its path:
 /// KUBEBUILDER_ASSETS=$(fake-apiserver assets) go test ./...
 ///
 /// kube-apiserver is this program, without the controllers of a control plane; flags of its own are taken from
-/// FAKE_APISERVER_FLAGS. etcd only says that it is well, for objects are kept by the kube-apiserver. kubectl is the one on PATH.
+/// FAKE_APISERVER_FLAGS. etcd only says that it is well, for objects are kept by the kube-apiserver. kubectl is the one on PATH, or in a
+/// usual folder.
 #[derive(Debug, Parser)]
 #[command(name = "fake-apiserver assets", max_term_width = 100, verbatim_doc_comment)]
 struct Assets {
@@ -52,12 +51,15 @@ fn make(dir: Option<PathBuf>) -> anyhow::Result<()> {
     let failed = || format!("unable to make {}", folder.display());
     fs::create_dir_all(&folder).with_context(failed)?;
     let folder = fs::canonicalize(&folder).with_context(failed)?;
-    for name in PROGRAMS {
-        let file = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-        place(&program, &file).with_context(|| format!("unable to make {}", file.display()))?;
-    }
-    if kubectl::find().is_none() {
+    let kubectl = kubectl::find();
+    if kubectl.is_none() {
         program::say("There is no kubectl on PATH: tests that run the one in the folder fail.");
+    }
+    for (name, program) in
+        [("etcd", &program), ("kube-apiserver", &program), ("kubectl", kubectl.as_ref().unwrap_or(&program))]
+    {
+        let file = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
+        place(program, &file).with_context(|| format!("unable to make {}", file.display()))?;
     }
     writeln!(io::stdout(), "{}", folder.display()).context("unable to print the folder")
 }
@@ -87,7 +89,7 @@ fn inner(program: &Path) -> PathBuf {
     ["fake-apiserver", "assets", &format!("{:016x}", hasher.finish()), &last].iter().collect()
 }
 
-/// Puts the program under another name, unless it is there. Others may do the same at the same time: it never is there half.
+/// Puts a program under another name, unless it is there. Others may do the same at the same time: it never is there half.
 #[cfg(unix)]
 fn place(program: &Path, file: &Path) -> io::Result<()> {
     if fs::read_link(file).is_ok_and(|target| target == program) {

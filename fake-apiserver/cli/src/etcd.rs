@@ -14,6 +14,7 @@ use hyper_util::server::conn::auto;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime;
 
@@ -25,6 +26,9 @@ const HELP: &str = "Stands in for etcd beside fake-apiserver, which keeps its ob
       --data-dir FOLDER           made, and left empty
       --version                   print the version that clients are told
 ";
+
+/// Pause when no connection can be accepted: descriptors are freed when other connections end.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
 /// The parsed flags.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,9 +108,12 @@ async fn serve(addresses: &[String]) -> anyhow::Result<()> {
 }
 
 async fn accept(listener: TcpListener) {
-    // A connection that cannot be accepted is the client's to try again.
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        // As kube-apiserver does: the connection was closed before it was accepted, or no descriptors are left.
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_BACKOFF).await;
+            continue;
+        };
         tokio::spawn(async move {
             let service = service_fn(async |request| Ok::<_, Infallible>(answer(&request)));
             auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await.ok();

@@ -13,7 +13,7 @@ pub(crate) enum Role {
     KubeApiserver,
     /// The stand-in for `etcd`.
     Etcd,
-    /// The `kubectl` of the system.
+    /// The `kubectl` that is installed.
     Kubectl,
 }
 

@@ -9,7 +9,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, Extend
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// Runs a program, which must succeed, and returns its output.
@@ -137,25 +137,77 @@ fn the_help_has_no_insecure_port() {
     assert_eq!(refused.status.code(), Some(1));
 }
 
-/// Without kubectl the one in the folder says so.
-#[test]
-fn a_kubectl_is_found_on_the_path() {
+/// A folder with the script `kubectl`, in `folder`.
+fn with_kubectl(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = tempfile::tempdir().expect("a folder");
-    let (assets, path) = (folder.path().join("assets"), folder.path().join("bin"));
+    let (path, script) = (folder.join("bin"), folder.join("bin/kubectl"));
     fs::create_dir(&path).expect("a folder");
-    let dir = format!("--dir={}", assets.display());
-    output(env!("CARGO_BIN_EXE_fake-apiserver"), &["assets", &dir]);
-    let search = std::env::join_paths([&assets, &path]).expect("a path");
-    let run = || Command::new(assets.join("kubectl")).arg("version").env("PATH", &search).output().expect("it runs");
-    let missing = run();
-    assert_eq!(missing.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&missing.stderr);
-    assert!(said.contains("there is no kubectl on PATH"), "{said}");
-    let script = path.join("kubectl");
     fs::write(&script, "#!/bin/sh\necho \"found $1\"\n").expect("a file");
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a file");
-    assert_eq!(String::from_utf8_lossy(&run().stdout), "found version\n");
+    path
+}
+
+/// Makes a folder by a build of the program while PATH is what is given.
+fn make(program: &Path, folder: &Path, path: &[&Path]) {
+    let mut command = Command::new(program);
+    command.arg("assets").arg(format!("--dir={}", folder.display()));
+    command.env("PATH", std::env::join_paths(path).expect("a path"));
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Suites start it without any environment.
+#[test]
+fn the_kubectl_is_the_one_that_was_on_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (assets, path) = (folder.path().join("assets"), with_kubectl(folder.path()));
+    for _ in 0..2 {
+        make(env!("CARGO_BIN_EXE_fake-apiserver").as_ref(), &assets, &[&assets, &path]);
+        let output = Command::new(assets.join("kubectl")).arg("version").env_clear().output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "found version\n");
+    }
+}
+
+/// Folders that two builds of the program have made, before kubectl was installed, do not lead to each other.
+#[test]
+fn two_folders_do_not_run_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("another-build");
+    fs::copy(env!("CARGO_BIN_EXE_fake-apiserver"), &other).expect("a copy");
+    let folders = [folder.path().join("one"), folder.path().join("two")];
+    let all: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+    for (program, folder) in [Path::new(env!("CARGO_BIN_EXE_fake-apiserver")), &other].into_iter().zip(&folders) {
+        make(program, folder, &all);
+        // As if there had been none.
+        let kubectl = folder.join("kubectl");
+        fs::remove_file(&kubectl).expect("a file");
+        std::os::unix::fs::symlink(program, kubectl).expect("a link");
+    }
+    let path = with_kubectl(folder.path());
+    let search = std::env::join_paths(all.into_iter().chain([&*path])).expect("a path");
+    for folder in &folders {
+        let run = Command::new(folder.join("kubectl")).arg("version").env("PATH", &search).output().expect("it runs");
+        assert_eq!(String::from_utf8_lossy(&run.stdout), "found version\n", "{run:?}");
+    }
+}
+
+/// Links to two builds under the name of kubectl, wherever they are, are told from one that is installed once they have run each other.
+#[test]
+fn programs_in_disguise_say_that_there_is_no_kubectl() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("another-build");
+    fs::copy(env!("CARGO_BIN_EXE_fake-apiserver"), &other).expect("a copy");
+    let places = [(Path::new(env!("CARGO_BIN_EXE_fake-apiserver")), "one"), (&other, "two")].map(|(program, name)| {
+        let place = folder.path().join(name);
+        fs::create_dir(&place).expect("a folder");
+        std::os::unix::fs::symlink(program, place.join("kubectl")).expect("a link");
+        place
+    });
+    let search = std::env::join_paths(&places).expect("a path");
+    let run = Command::new(places[0].join("kubectl")).env("PATH", &search).output().expect("it runs");
+    assert_eq!(run.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("there is no kubectl on PATH") && said.contains("install kubectl"), "{said}");
 }
 
 // Waiting for the programs must not block the client.

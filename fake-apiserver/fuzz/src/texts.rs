@@ -1,6 +1,7 @@
 //! Short texts: selectors, paths, queries, names, continue tokens, durations, times and quantities.
 
 use fake_apiserver::fuzzing::{self, ContinueToken, FieldSelector, LabelSelector, SelectableField};
+use quantity::Quantity;
 use std::str::from_utf8;
 
 /// A printed selector parses to the same selector.
@@ -155,9 +156,25 @@ pub(crate) fn time(input: &[u8]) {
 /// as Go has it.
 pub(crate) fn quantity(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
-    let Ok(canonical) = fuzzing::canonical_quantity(text) else { return };
-    let again = fuzzing::canonical_quantity(&canonical).unwrap_or_else(|error| panic!("{canonical}: {error}"));
+    let Ok(quantity) = Quantity::parse(text) else { return };
+    let read = |text: &str| Quantity::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let canonical = quantity.text();
+    let once = read(&canonical);
+    let again = once.text();
     assert!(again == canonical || text.ends_with('i') && canonical.ends_with("000"), "{text:?}: {canonical}, {again}");
-    assert_eq!(fuzzing::canonical_quantity(&again).as_ref(), Ok(&again), "{text:?}");
+    assert_eq!(read(&again).text(), again, "{text:?}");
     assert!(canonical.len() <= text.len() + 32, "{text:?} became {canonical:?}");
+    for other in ["1", "-1n", "9223372036854775807", "1Ei", "1e400", "-1e2147483647"].map(read) {
+        let mut sum = quantity.clone();
+        sum.add(&other);
+        assert_eq!(sum.cmp(&quantity), other.sign(), "{text:?} + {other}");
+        assert!(sum.text().len() <= text.len() + 20_064, "{text:?} + {other}");
+        let mut difference = quantity.clone();
+        difference.subtract(&other);
+        assert_eq!(quantity.cmp(&difference), other.sign(), "{text:?} - {other}");
+        for amount in [&quantity, &sum, &difference] {
+            let _ = (amount.value(), amount.milli_value(), amount.as_int64(), amount.as_approximate_float64());
+            assert!(amount.clone().rounded_up(0).sign() == amount.sign(), "{text:?}: {amount}");
+        }
+    }
 }

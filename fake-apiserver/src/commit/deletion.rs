@@ -11,13 +11,13 @@
 //! finalizers, as on a server without controllers.
 
 use super::{Change, definition, draft, namespace};
-use crate::clock::format_seconds;
+use crate::clock::{format_seconds, go_seconds, plus};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{Closes, Resource};
 use crate::store::Entry;
 use bytes::Bytes;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tree::Value;
 
 /// The finalizers of propagation policies: `FinalizerOrphanDependents`, `FinalizerDeleteDependents`.
@@ -181,7 +181,7 @@ fn next_step(resource: &Resource, old: &Value, options: &DeleteOptions, now: Tim
 fn bump_generation(object: &mut Value) {
     let generation = meta::generation(object);
     if generation > 0 {
-        meta::set(object, "generation", generation + 1);
+        meta::set(object, "generation", generation.wrapping_add(1));
     }
 }
 
@@ -200,23 +200,19 @@ fn grace(resource: &Resource, object: &Value, options: &DeleteOptions, now: Time
         return Grace::None;
     };
     let Some(deleting) = meta::deletion_timestamp(object) else {
-        return Grace::Until(later(now, seconds), seconds);
+        return Grace::Until(plus(now, go_seconds(seconds)), seconds);
     };
     let current = meta::deletion_grace_period_seconds(object).unwrap_or(0);
     match options.grace_period {
         _ if current == 0 => Grace::None,
         Some(seconds) if seconds < current => {
             let begun = deleting.parse().unwrap_or(now);
-            let time = later(begun, seconds - current);
+            let time = plus(plus(begun, go_seconds(current.wrapping_neg())), go_seconds(seconds));
             // The time must not be in the past; the rest of the grace period is then a second.
             if time < now { Grace::Until(now, seconds.min(1)) } else { Grace::Until(time, seconds) }
         }
         _ => Grace::Pending,
     }
-}
-
-fn later(time: Timestamp, seconds: i64) -> Timestamp {
-    time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(time)
 }
 
 /// `deletionFinalizersForGarbageCollection`: the finalizers, with that of the policy.

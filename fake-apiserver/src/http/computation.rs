@@ -138,7 +138,9 @@ impl Pace for Computation {
         if self.is_over(now) {
             return false;
         }
-        if now.duration_since(self.began) < Duration::from_nanos(self.slice.load(Ordering::Relaxed)) + SLICE {
+        if now.duration_since(self.began)
+            < Duration::from_nanos(self.slice.load(Ordering::Relaxed)).saturating_add(SLICE)
+        {
             return true;
         }
         if self.stop.is_cancelled() {

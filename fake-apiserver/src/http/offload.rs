@@ -10,6 +10,7 @@
 use super::body::ReplyBody;
 use super::computation::{Computation, Paced};
 use crate::api::request::media::{BodyFormat, body_format};
+use crate::clock::later;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
@@ -107,7 +108,7 @@ pub(super) async fn drive(request: Answer, offload: Offload) -> Response<ReplyBo
         Err(late) => late,
     };
     let _waiting = Waiting(offload.computation);
-    match timeout_at(begin + late.after, tokio::spawn(request)).await {
+    match timeout_at(later(begin, late.after), tokio::spawn(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(failed)) => resume_unwind(failed.into_panic()),
         Err(_) => late.answer,

@@ -29,6 +29,7 @@ use crate::api::request::Body;
 use crate::auth::authorizer::{Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{ClientCertificate, User};
+use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
@@ -86,7 +87,7 @@ async fn exchange(
     let answer = answer.map(|response| notes::counted(response, &mut trace, since));
     let sent = answer.and_then(|response| gzip::sent(response, &parts));
     let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
-    warnings::add(response.headers_mut(), &trace.warnings);
+    warnings::add(response.headers_mut(), &trace.warnings, &parts.headers);
     response = websocket::switched(&parts, exchange.with_common_headers(response));
     if let Some(series) = trace.counted.take() {
         series.count(response.status().as_u16(), since.elapsed());
@@ -110,7 +111,7 @@ impl<'r> Exchange<'r> {
     /// Waits until the consequences are dealt with, as long as the request has time, which came at `since`.
     async fn consequences(&self, since: Instant) {
         if let Ok(Some(limit)) = self.time_limit() {
-            timeout_at(since + limit.of_consequences(), self.ticket.done()).await.ok();
+            timeout_at(later(since, limit.of_consequences()), self.ticket.done()).await.ok();
         }
     }
 
@@ -167,7 +168,7 @@ impl<'r> Exchange<'r> {
         // Additional slashes before a path matter to its handler, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
             let labels = Labels::of_path(self.path, &self.parts.method);
-            trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));
+            trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
             self.leave(offload, limit).await;
             return self.document(&catalog, &offload.computation.deadline()).await;
         };
@@ -184,7 +185,8 @@ impl<'r> Exchange<'r> {
         if self.parts.method == Method::HEAD && !version.is_custom() && handler != Some(Handler::Proxy) {
             return Err(ApiError::method_not_routed());
         }
-        trace.counted = Some(self.replica.metrics.series(self.labels(target, path), Some(target)));
+        let labels = self.labels(target, path);
+        trace.counted = Some(self.replica.metrics.series(labels, Some(target), &self.replica.cluster));
         let connects = handler.is_some_and(Handler::connects);
         let (output, body) = match connects {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
@@ -213,7 +215,7 @@ impl<'r> Exchange<'r> {
             forward: connects.then(|| Box::new(self.forward(path))),
             user_agent: header(self.parts, USER_AGENT),
             body,
-            ends: limit.map(|limit| Instant::now() + limit.duration),
+            ends: limit.map(|limit| later(Instant::now(), limit.duration)),
             deadline: offload.computation.deadline(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
@@ -239,7 +241,7 @@ impl<'r> Exchange<'r> {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),
         };
-        warnings::add(response.headers_mut(), &request.warnings);
+        warnings::add(response.headers_mut(), &request.warnings, &self.parts.headers);
         trace.annotations = request.annotations;
         Ok(response)
     }

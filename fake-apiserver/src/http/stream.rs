@@ -16,6 +16,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
+use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
@@ -85,7 +86,7 @@ impl WatchBody {
         watch: Watch,
     ) -> Self {
         let now = Instant::now();
-        let deadline = now + watch.timeout;
+        let deadline = later(now, watch.timeout);
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
             shared: output.id(&version),
@@ -313,7 +314,7 @@ fn seen_later((event, change): (Arc<Event>, Change)) -> Poll<Delivery> {
 
 /// The time of the next bookmark: in a minute, or shortly before the end if that is sooner.
 fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
-    let regular = now + BOOKMARK_PERIOD;
+    let regular = later(now, BOOKMARK_PERIOD);
     match deadline.checked_sub(LAST_BOOKMARK) {
         Some(last) if last > now && last < regular => last,
         Some(last) if last <= now => deadline,

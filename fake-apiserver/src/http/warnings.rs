@@ -11,10 +11,14 @@ const MAX_TOTAL: usize = 4 * 1024;
 /// The limit of a truncated text, in characters (`truncateItemRunes`).
 const MAX_ITEM: usize = 256;
 
-/// Adds headers for the texts, except those with control characters.
-pub(super) fn add(headers: &mut HeaderMap, texts: &[String]) {
+/// Adds headers for the texts of a request, except those with control characters or, from its own headers, others than UTF-8.
+pub(super) fn add(headers: &mut HeaderMap, texts: &[String], of_request: &HeaderMap) {
     let mut seen = HashSet::new();
-    let sendable = |text: &&str| !text.is_empty() && !text.contains(char::is_control);
+    let is_utf8 = |text: &str| {
+        let replaces = text.contains(char::REPLACEMENT_CHARACTER);
+        !replaces || of_request.values().all(|value| str::from_utf8(value.as_bytes()).is_ok())
+    };
+    let sendable = |text: &&str| !text.is_empty() && !text.contains(char::is_control) && is_utf8(text);
     let texts = texts.iter().map(String::as_str).filter(sendable).filter(|text| seen.insert(*text));
     let texts: Vec<&str> = texts.collect();
     let mut total = 0;
@@ -60,7 +64,7 @@ mod tests {
             (["a", "", "a", "b\nc", "d"].map(String::from).to_vec(), 2, 18),
         ] {
             let mut headers = HeaderMap::new();
-            add(&mut headers, &texts);
+            add(&mut headers, &texts, &HeaderMap::new());
             let lengths: Vec<usize> = headers.get_all(WARNING).iter().map(HeaderValue::len).collect();
             assert_eq!((lengths.len(), lengths.iter().sum()), (count, bytes), "{:?}", texts[0]);
         }

@@ -81,7 +81,7 @@ async fn ensure(cluster: &Context<'_>, registry: &Registry, recorded: Recorded) 
         let old = entry.object();
         let Some(mut new) = revised(&old, &recorded.object(cluster.now)) else { return Ok((Change::Leave, ())) };
         if new["spec"] != old["spec"] {
-            meta::set(&mut new, "generation", meta::generation(&old) + 1);
+            meta::set(&mut new, "generation", meta::generation(&old).wrapping_add(1));
         }
         resource.track(Writer { manager: PRODUCER, subresource: "", now: &time }, Some(&old), &mut new);
         Ok((Change::Put(draft(resource, &new)?), ()))

@@ -114,7 +114,7 @@ impl Sync<'_> {
                 return Ok((Change::Leave, ()));
             }
             if resource.rules.owns_generation {
-                meta::set(&mut object, "generation", meta::generation(&old) + 1);
+                meta::set(&mut object, "generation", meta::generation(&old).wrapping_add(1));
             }
             resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
             Ok((Change::Put(draft(resource, &object)?), ()))

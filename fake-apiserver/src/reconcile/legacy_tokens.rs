@@ -12,7 +12,7 @@ use super::MANAGER;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use crate::clock::{Clock, format_seconds};
+use crate::clock::{Clock, format_seconds, plus};
 use crate::commit::{Change, draft};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
@@ -64,7 +64,7 @@ enum Step {
 
 /// `syncConfigMap`, given the ConfigMap and the time of the last creation.
 fn step(found: Option<&Value>, created: Option<Timestamp>, now: Timestamp) -> Step {
-    let allowed = created.map(|created| created.checked_add(CREATION_INTERVAL).unwrap_or(Timestamp::MAX));
+    let allowed = created.map(|created| plus(created, CREATION_INTERVAL));
     match (found, allowed) {
         (Some(found), _) if is_date(text(found, "/data/since")) => Step::Leave,
         (Some(_), _) => Step::Repair,

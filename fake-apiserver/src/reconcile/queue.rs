@@ -7,6 +7,7 @@
 //!             └──────────────────────────┘
 //! ```
 
+use crate::clock::later;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -139,7 +140,7 @@ impl Works {
         }
         state.failures += 1;
         if state.wanted.is_none() {
-            state.due = Some(now + delay(state.failures));
+            state.due = Some(later(now, delay(state.failures)));
             state.wanted = Some(new());
         }
     }

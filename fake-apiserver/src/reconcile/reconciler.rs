@@ -5,6 +5,7 @@ use super::queue::Run;
 use super::shared::Shared;
 use super::ticket::Ticket;
 use crate::allocation::Access;
+use crate::clock::later;
 use crate::commit::Commits;
 use crate::discovery::Catalog;
 use crate::error::ApiResult;
@@ -63,7 +64,7 @@ impl<'a> Context<'a> {
                 biased;
                 answer = &mut answer => return Some(answer),
                 () = self.run.again.cancelled() => return None,
-                () = sleep_until(self.begun + PATIENCE), if !self.run.end.is_cancelled() => self.run.end.cancel(),
+                () = sleep_until(later(self.begun, PATIENCE)), if !self.run.end.is_cancelled() => self.run.end.cancel(),
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::cursor::At;
-use super::quantity::{MOST_THOUSANDTHS, NANO, amount, in_units};
+use super::quantity::{MAX_MILLI_VALUE, Quantity, amount};
 use super::rules::{Rules, Strategy};
 use super::types::{container_resource_name, is_shared_resource, resource_name, round_resources, visit};
 use super::{child, default_to, text};
@@ -80,15 +80,17 @@ fn limit(limit: At<'_, '_>, errors: &mut Errors) {
 fn relations(limit: At<'_, '_>, resource: &str, errors: &mut Errors) {
     let is_pod = text(limit.value(), "/type") == "Pod";
     let of = |list: &str| {
-        let amount = limit.value()[list][resource].as_str();
-        amount.filter(|_| !(is_pod && list.starts_with("default")))
+        let own = limit.value()[list][resource].as_str();
+        own.filter(|_| !(is_pod && list.starts_with("default"))).map(amount)
     };
-    let [max, min, default, request, ratio] = LISTS.map(of);
-    let mut greater = |list: &str, shown: Option<&str>, less: (&str, Option<&str>), more: (&str, Option<&str>)| {
-        let ((less_name, Some(less)), (more_name, Some(more))) = (less, more) else { return };
-        if amount(less) > amount(more) {
+    let all = LISTS.map(of);
+    let [max, min, default, request, ratio] = all.each_ref().map(Option::as_ref);
+    type Named<'q> = (&'static str, Option<&'q Quantity>);
+    let mut greater = |list: &str, shown: Option<&Quantity>, less: Named<'_>, more: Named<'_>| {
+        let (Some(shown), (less_name, Some(less)), (more_name, Some(more))) = (shown, less, more) else { return };
+        if less > more {
             let detail = format!("{less_name} {less} is greater than {more_name} {more}");
-            errors.invalid(limit.path().child(list).key(resource), shown.unwrap_or_default(), detail);
+            errors.invalid(limit.path().child(list).key(resource), &*shown.text(), detail);
         }
     };
     greater("min", min, ("min value", min), ("max value", max));
@@ -103,28 +105,27 @@ fn relations(limit: At<'_, '_>, resource: &str, errors: &mut Errors) {
     }
     if let (Some(default), Some(request)) = (default, request)
         && !is_shared_resource(resource)
-        && amount(default) != amount(request)
+        && default != request
     {
         let detail = format!("default value {default} must equal to defaultRequest value {request} in {resource}");
-        errors.invalid(limit.path().child("defaultRequest").key(resource), request, detail);
+        errors.invalid(limit.path().child("defaultRequest").key(resource), &*request.text(), detail);
     }
 }
 
 /// Rules for the greatest ratio of a limit to a request, which is at least 1 and at most that of the greatest to the least amount.
-fn ratio(at: Path<'_>, ratio: &str, ends: Option<(&str, &str)>, errors: &mut Errors) {
-    if amount(ratio) < NANO {
-        errors.invalid(at, ratio, format!("ratio {ratio} is less than 1"));
+fn ratio(at: Path<'_>, ratio: &Quantity, ends: Option<(&Quantity, &Quantity)>, errors: &mut Errors) {
+    if *ratio < Quantity::of(1) {
+        errors.invalid(at, &*ratio.text(), format!("ratio {ratio} is less than 1"));
     }
     let Some((min, max)) = ends else { return };
-    let whole = |text: &str| in_units(amount(text), NANO);
-    let thousandths = |text: &str| in_units(amount(text), NANO / 1000);
-    let is_small = [ratio, min, max].iter().all(|text| whole(text) < MOST_THOUSANDTHS);
-    let (given, most) = match is_small {
-        true => (thousandths(ratio) as f64 / 1000.0, thousandths(max) as f64 / thousandths(min) as f64),
-        false => (whole(ratio) as f64, whole(max) as f64 / whole(min) as f64),
+    let all = [ratio, min, max];
+    let (given, [_, min, max]) = match all.iter().all(|amount| amount.value() < MAX_MILLI_VALUE) {
+        true => (all[0].milli_value() as f64 / 1000.0, all.map(|amount| amount.milli_value())),
+        false => (all[0].value() as f64, all.map(|amount| amount.value())),
     };
+    let most = max as f64 / min as f64;
     if given > most {
-        errors.invalid(at, ratio, format!("ratio {ratio} is greater than max/min = {most:.6}"));
+        errors.invalid(at, &*ratio.text(), format!("ratio {ratio} is greater than max/min = {most:.6}"));
     }
 }
 

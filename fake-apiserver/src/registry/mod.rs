@@ -84,7 +84,7 @@ pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, has_pod_level_resources, is_mirror_pod, quality_of_service, references};
-pub(crate) use quantity::{MOST_THOUSANDTHS, NANO, Quantity, amount, in_units};
+pub(crate) use quantity::{MAX_MILLI_VALUE, Quantity, amount, is_whole};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, Resource, Version};
 pub(crate) use rules::{Allocator, Closes, Encoding, Grants};

@@ -7,7 +7,8 @@ use super::columns::or;
 use super::context::Context;
 use super::cursor::At;
 use super::rules::{Cell, Rules, Strategy};
-use super::{default_to, items, quantity, sync_first, text};
+use super::types::{round_resources, visit};
+use super::{amount, default_to, is_whole, items, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::registry::avoid_pods::avoid_pods;
@@ -58,6 +59,7 @@ fn default(node: &mut Value) {
     {
         default_to(status, "allocatable", capacity);
     }
+    visit(node, "status/capacity|allocatable", &mut round_resources);
 }
 
 /// Drops the fields of the removed dynamic configuration.
@@ -108,12 +110,12 @@ fn resources(node: &Value, errors: &mut Errors) {
         for (resource, value) in node["status"][list].as_object().into_iter().flatten() {
             let at = status.child(list);
             let at = at.child(resource);
-            let quantity = value.as_str().unwrap_or_default();
-            if quantity::nano(quantity).is_some_and(|amount| amount < 0) {
-                errors.invalid(at, quantity, "must be greater than or equal to 0");
+            let amount = amount(value.as_str().unwrap_or_default());
+            if amount.sign().is_lt() {
+                errors.invalid(at, &*amount.text(), "must be greater than or equal to 0");
             }
-            if resource == "pods" && !quantity::is_whole(quantity) {
-                errors.invalid(at, quantity, "must be an integer");
+            if resource == "pods" && !is_whole(&amount) {
+                errors.invalid(at, &*amount.text(), "must be an integer");
             }
         }
     }

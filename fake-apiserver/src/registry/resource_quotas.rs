@@ -7,7 +7,7 @@ use super::context::Context;
 use super::cursor::At;
 use super::rules::{Rules, Strategy};
 use super::types::{is_standard_for_quota, quota_resource_name, resource_value, round_resources, visit};
-use super::{quantity, text};
+use super::{amount, text};
 use crate::error::Errors;
 use crate::object::validate::IMMUTABLE;
 use std::collections::HashSet;
@@ -60,7 +60,7 @@ fn status(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &mut Errors) 
 fn amounts_of(list: At<'_, '_>, errors: &mut Errors) {
     for (resource, amount) in list.entries() {
         quota_resource_name(amount.path(), resource, errors);
-        resource_value(amount.path(), resource, amount.text(), errors);
+        resource_value(amount.path(), resource, &self::amount(amount.text()), errors);
     }
 }
 
@@ -162,9 +162,9 @@ fn warnings(_: &Context<'_>, quota: &Value, old: Option<&Value>) -> Vec<String> 
             name = (*resource).into();
         }
         let limit_name = format!("limits.{resource}");
-        let (request, limit) = (request?, hard(&limit_name)?);
-        let is_greater = quantity::nano(request) > quantity::nano(limit);
-        is_greater.then(|| format!("ResourceQuota {name} ({request}) should be less than {limit_name} ({limit})"))
+        let (request, limit) = (amount(request?), amount(hard(&limit_name)?));
+        (request > limit)
+            .then(|| format!("ResourceQuota {name} ({request}) should be less than {limit_name} ({limit})"))
     };
     let known = ["cpu", "memory", "storage", "ephemeral-storage"];
     if old.is_some() { Vec::new() } else { known.iter().filter_map(greater).collect() }
@@ -174,9 +174,9 @@ fn warnings(_: &Context<'_>, quota: &Value, old: Option<&Value>) -> Vec<String> 
 fn amounts(quota: &Value, limits: bool) -> String {
     let hard = quota["status"]["hard"].as_object().into_iter().flatten();
     let hard = hard.filter(|(resource, _)| resource.starts_with("limits.") == limits);
-    let amount = |(resource, hard): (_, &Value)| {
+    let shown = |(resource, hard): (_, &Value)| {
         let used = quota["status"]["used"][resource].as_str().unwrap_or("0");
         format!("{resource}: {used}/{}", text(hard, ""))
     };
-    hard.map(|(resource, hard)| amount((resource.as_str(), hard))).collect::<Vec<_>>().join(", ")
+    hard.map(|(resource, hard)| shown((resource.as_str(), hard))).collect::<Vec<_>>().join(", ")
 }

@@ -11,6 +11,7 @@
 //! Follows apiserver v0.37.1 `pkg/server/secure_serving.go` and Go's server: `ReadHeaderTimeout`, which limits the TLS
 //! handshake too, and `IdleTimeout`. Pings do not prolong the lifetime of a connection without requests.
 
+use crate::clock::later;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use std::io;
@@ -112,10 +113,10 @@ impl State {
         let (limit, expired) = match self.phase {
             Phase::Head => (HEAD, Expired::Head),
             Phase::Idle => (IDLE, Expired::Idle),
-            Phase::Busy => return Err(now + HEAD),
+            Phase::Busy => return Err(later(now, HEAD)),
         };
-        let end = self.since + limit;
-        if end <= now { Ok(expired) } else { Err(end.min(now + HEAD)) }
+        let end = later(self.since, limit);
+        if end <= now { Ok(expired) } else { Err(end.min(later(now, HEAD))) }
     }
 
     fn received(&mut self, bytes: &[u8]) {

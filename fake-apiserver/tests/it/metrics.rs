@@ -1,13 +1,21 @@
 //! `/metrics`: requests are counted as they are by a real kube-apiserver.
 
 use crate::support::*;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// Labels of requests for config maps, of that verb and scope.
 fn labels(verb: &str, scope: &str, dry_run: &str) -> String {
     format!(
         r#"component="apiserver",dry_run="{dry_run}",group="",resource="configmaps",scope="{scope}",subresource="",verb="{verb}",version="v1"}}"#
     )
+}
+
+/// The samples that occur twice, for which Prometheus refuses all.
+fn twice(text: &str) -> Vec<&str> {
+    let samples = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
+    let mut seen = HashSet::new();
+    samples.map(|(sample, _)| sample).filter(|sample| !seen.insert(*sample)).collect()
 }
 
 #[tokio::test]
@@ -47,16 +55,54 @@ async fn requests_watches_and_objects_are_counted() {
     for line in expected {
         assert!(lines.contains(&&*line), "no {line} in\n{}", answer.text());
     }
-    let samples: Vec<&str> = lines.iter().filter_map(|line| line.rsplit_once(' ').map(|(sample, _)| sample)).collect();
-    let mut different = samples.clone();
-    different.sort_unstable();
-    different.dedup();
-    assert_eq!(samples.len(), different.len(), "a sample occurs twice");
+    assert_eq!(twice(answer.text()), [""; 0]);
     assert!(!answer.text().contains(r#"verb="WATCH",version="v1",le="#), "a watch is counted at its end");
 
     assert_eq!(client.delete("/metrics").await.text(), "metrics reset\n");
     let forgotten = client.get("/metrics").await;
     assert!(!forgotten.text().contains("apiserver_request_total{"));
+}
+
+/// A definition changes and is made again while its objects are watched: then there are several versions of the same names.
+#[tokio::test]
+async fn changed_definitions_leave_one_series() {
+    const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
+    let schema = |fields: Value| json!({"openAPIV3Schema": {"type": "object", "properties": fields}});
+    let definition = json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema(json!({}))}],
+        },
+    });
+    let path = format!("{DEFINITIONS}/things.example.com");
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let mut watches = Vec::new();
+    for _ in 0..2 {
+        client.post(DEFINITIONS, &definition).await.expect(201);
+        for field in ["a", "b"] {
+            watches.push(Client::new(&server).await.watch(&format!("{THINGS}?watch=true"), &[]).await);
+            client.get(THINGS).await.expect(200);
+            let change = json!({"spec": {"versions": [
+                {"name": "v1", "served": true, "storage": true, "schema": schema(json!({field: {"type": "string"}}))},
+            ]}});
+            client.patch("application/merge-patch+json", &path, &change).await.expect(200);
+        }
+        let text = client.get("/metrics").await.text().to_owned();
+        assert_eq!(twice(&text), [""; 0]);
+        let lists = text.lines().find(|line| {
+            line.contains("request_total") && line.contains(r#""things",scope="namespace",subresource="",verb="LIST""#)
+        });
+        assert!(lists.is_some_and(|line| line.ends_with(" 2")), "lists of all versions are counted: {lists:?}");
+        client.delete(&path).await.expect(200);
+        // The definition takes its watches with it, and these its series.
+        for mut watch in watches.drain(..) {
+            watch.rest().await;
+        }
+        soon(async { while client.get("/metrics").await.text().contains(r#"resource="things""#) {} }).await;
+    }
 }
 
 #[tokio::test]

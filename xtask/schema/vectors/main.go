@@ -61,6 +61,7 @@ func main() {
 		parsed, err := resource.ParseQuantity(text)
 		return parsed.String(), err
 	}))
+	writeAmounts()
 	write("times", parseAll(times, func(text string) (string, error) {
 		parsed := metav1.Time{}
 		err := parsed.UnmarshalJSON(must(json.Marshal(text)))

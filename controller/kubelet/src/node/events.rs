@@ -86,7 +86,7 @@ impl Recorder {
     }
 
     async fn count(&self, events: &Objects<Event>, before: &Written, now: Timestamp) -> kube::Result<Event> {
-        let more = json!({"count": before.count + 1, "lastTimestamp": Time(now)});
+        let more = json!({"count": before.count.wrapping_add(1), "lastTimestamp": Time(now)});
         events.patch(&before.name, &PatchParams::default(), &Patch::Merge(more)).await
     }
 

@@ -22,7 +22,7 @@ mod pods;
 mod ttl;
 mod worker;
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, plus};
 use crate::objects::{Settings, Strategy};
 use crate::tokens::{SWEEP_PERIOD, TokenManager};
 use crate::volumes::mounter::Mounter;
@@ -257,7 +257,7 @@ impl Actor {
         let mut events = Reflector::new(pods, watcher::Config::default().fields(&selection));
         let mut listed = Vec::new();
         let mut tasks = JoinSet::new();
-        let mut sweep_due = self.state.clock.now() + SWEEP_PERIOD;
+        let mut sweep_due = plus(self.state.clock.now(), SWEEP_PERIOD);
         loop {
             let now = self.state.clock.now();
             let due = self.state.pods().take_due(now, CONCURRENT_PODS - tasks.len());
@@ -276,7 +276,7 @@ impl Actor {
                 () = self.until(waiting) => {}
                 () = self.until(Some(sweep_due)) => {
                     self.tokens.sweep();
-                    sweep_due = self.state.clock.now() + SWEEP_PERIOD;
+                    sweep_due = plus(self.state.clock.now(), SWEEP_PERIOD);
                 }
                 () = self.state.wake.notified() => {}
                 () = self.stop.cancelled() => break,

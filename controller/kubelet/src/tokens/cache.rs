@@ -18,7 +18,7 @@ pub fn requires_refresh(token: &Token, now: Timestamp, jitter: SignedDuration) -
     let Some(seconds) = token.lifetime_seconds else { return false };
     let too_old = age(token, seconds, now) > MAX_AGE.saturating_sub(jitter);
     let last_part = SignedDuration::from_secs(seconds.saturating_mul(LAST_PERCENT) / 100);
-    too_old || now.duration_since(token.expires) > -last_part.saturating_add(jitter)
+    too_old || token.expires.duration_since(now) < last_part.saturating_add(jitter)
 }
 
 /// The age of a token, computed from its expiry.
@@ -64,11 +64,12 @@ impl TokenCache {
 mod tests {
     use super::super::BoundObject;
     use super::*;
+    use crate::clock::plus;
 
     const START: Timestamp = Timestamp::UNIX_EPOCH;
 
     fn after(minutes: i64) -> Timestamp {
-        START + SignedDuration::from_mins(minutes)
+        plus(START, SignedDuration::from_mins(minutes))
     }
 
     fn token(lifetime_seconds: Option<i64>, expires: Timestamp) -> Token {

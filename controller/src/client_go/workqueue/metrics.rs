@@ -97,13 +97,13 @@ impl<T: Clone + Eq + Hash> Measured<T> {
         self.depth.dec();
         self.started.insert(item.clone(), now);
         if let Some(added) = self.added.remove(item) {
-            self.queued.observe((now - added).as_secs_f64());
+            self.queued.observe(now.saturating_duration_since(added).as_secs_f64());
         }
     }
 
     pub(super) fn done(&mut self, item: &T, now: Instant) {
         if let Some(started) = self.started.remove(item) {
-            self.worked.observe((now - started).as_secs_f64());
+            self.worked.observe(now.saturating_duration_since(started).as_secs_f64());
         }
     }
 

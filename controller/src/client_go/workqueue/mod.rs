@@ -75,9 +75,10 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         self.change(|items, now| items.add(item, now));
     }
 
-    /// [`add`](Self::add)s `item` once `delay` has passed; of several delays of one item the earliest end counts.
+    /// [`add`](Self::add)s `item` once `delay` has passed; of several delays of one item the earliest end counts. A delay
+    /// that no instant can end is none.
     pub fn add_after(&self, item: T, delay: Duration) {
-        self.change(|items, now| items.add_at(item, now + delay, now));
+        self.change(|items, now| items.add_at(item, now.checked_add(delay).unwrap_or(now), now));
     }
 
     /// Adds `item` after the delay that the rate limiter asks for; this counts as a failure of `item`.

@@ -52,10 +52,16 @@ pub struct Status {
 
 #[derive(Debug, Clone, Default, Serialize)]
 struct StatusMetadata {
+    #[serde(rename = "selfLink", skip_serializing_if = "Option::is_none")]
+    self_link: Option<String>,
     #[serde(rename = "resourceVersion", skip_serializing_if = "Option::is_none")]
     resource_version: Option<String>,
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     continue_token: Option<String>,
+    #[serde(rename = "remainingItemCount", skip_serializing_if = "Option::is_none")]
+    remaining_item_count: Option<i64>,
+    #[serde(rename = "shardInfo", skip_serializing_if = "Option::is_none")]
+    shard_info: Option<tree::Value>,
 }
 
 /// `metav1.StatusDetails`.

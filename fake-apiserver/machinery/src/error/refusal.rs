@@ -2,7 +2,7 @@
 
 use super::{ApiError, Cause, Details, Status, StatusMetadata};
 use std::borrow::Cow;
-use tree::Value;
+use tree::{Value, json};
 
 impl ApiError {
     /// A refusal in the words of another server: a `Status`, which is sent as it is, but for a code that is none of a failure, and with
@@ -31,8 +31,11 @@ impl ApiError {
             kind: "Status",
             api_version: "v1",
             metadata: StatusMetadata {
+                self_link: some(text(metadata, "selfLink")),
                 resource_version: some(text(metadata, "resourceVersion")),
                 continue_token: some(text(metadata, "continue")),
+                remaining_item_count: metadata["remainingItemCount"].as_i64(),
+                shard_info: metadata.get("shardInfo").map(|info| json!({"selector": text(info, "selector")})),
             },
             status: "Failure",
             message: rewrite(&message, &reason),

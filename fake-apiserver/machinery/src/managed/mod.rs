@@ -33,4 +33,4 @@ pub use scale::{of_scale, of_workload};
 pub use set::Set;
 pub use types::Type;
 pub use update::{Conflicts, Context, Failure, Versions};
-pub use validate::{fields_of, validate};
+pub use validate::{fields_of, validate, validate_computed};

@@ -16,10 +16,21 @@ type Finding = (String, String);
 /// # Errors
 /// All errors, as one message.
 pub fn validate(ty: Type<'_>, value: &Value, duplicates: bool) -> Result<(), String> {
-    let mut findings = Vec::new();
-    Check { duplicates }.value(ty, value, "", &mut findings);
+    Check { duplicates, nulls: true }.check(ty, value)
+}
+
+/// Checks a configuration that an expression has made, whose nulls are values of a type that no field has.
+///
+/// # Errors
+/// All errors, as one message.
+pub fn validate_computed(ty: Type<'_>, value: &Value) -> Result<(), String> {
+    Check { duplicates: false, nulls: false }.check(ty, value)
+}
+
+/// The errors as one message.
+fn told(findings: &[Finding]) -> Result<(), String> {
     let text = |(path, why): &Finding| if path.is_empty() { why.clone() } else { format!("{path}: {why}") };
-    match findings.as_slice() {
+    match findings {
         [] => Ok(()),
         [one] => Err(text(one)),
         all => {
@@ -30,18 +41,27 @@ pub fn validate(ty: Type<'_>, value: &Value, duplicates: bool) -> Result<(), Str
 }
 
 struct Check {
+    /// Whether items of lists may be the same.
     duplicates: bool,
+    /// Whether null is a value of every type.
+    nulls: bool,
 }
 
 impl Check {
+    fn check(&self, ty: Type<'_>, value: &Value) -> Result<(), String> {
+        let mut findings = Vec::new();
+        self.value(ty, value, "", &mut findings);
+        told(&findings)
+    }
+
     fn value(&self, ty: Type<'_>, value: &Value, at: &str, findings: &mut Vec<Finding>) {
         let wrong = |why: String| (at.to_owned(), why);
         match (ty.form(Some(value)), value) {
-            (_, Value::Null) => {}
+            (_, Value::Null) if self.nulls => {}
             // Only sets of managed fields are kept as text, and those are valid.
             (Form::Map(_), Value::Raw(_)) => {}
             (Form::Nothing, _) => findings.push(wrong(NO_FORM.to_owned())),
-            (Form::Scalar(scalar), value) => findings.extend(mismatch(scalar, value).map(wrong)),
+            (Form::Scalar(scalar), value) => findings.extend(unlike(scalar, value).map(wrong)),
             (Form::Map(map), Value::Object(_)) => self.fields(&map, value, at, findings),
             (Form::Map(_), other) => findings.push(wrong(format!("expected map, got {}", boxed(other)))),
             (Form::List(list), Value::Array(items)) => self.items(&list, items, at, findings),
@@ -62,6 +82,17 @@ impl Check {
     fn items(&self, list: &List<'_>, items: &[Value], at: &str, findings: &mut Vec<Finding>) {
         let mut seen = std::collections::BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
+            match list.items {
+                Items::Set if item.is_null() && !self.nulls => {
+                    self.value(list.element, item, &format!("{at}[={{{{undefined}}}}]"), findings);
+                    continue;
+                }
+                Items::ByKeys(_) if item.is_null() && !self.nulls => {
+                    let why = "associative list with keys may not have non-map elements";
+                    return findings.push((at.to_owned(), format!("element {index}: {why}")));
+                }
+                _ => {}
+            }
             let element = match list.items {
                 Items::Atomic => Element::Index(index as i64),
                 Items::Set | Items::ByKeys(_) => match item::element(list, item) {
@@ -82,16 +113,21 @@ impl Check {
     }
 }
 
-/// The error for a value that is not of the type of scalars.
+/// The error for a value that is not of the type of scalars; null is of every type.
 pub(super) fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
+    if value.is_null() { None } else { unlike(scalar, value) }
+}
+
+/// The error for a value that is not of the type of scalars; null is of none, as it comes from an expression.
+fn unlike(scalar: Scalar, value: &Value) -> Option<String> {
     match (scalar, value) {
-        (_, Value::Null) => None,
         (Scalar::Number | Scalar::Any, Value::Number(_)) => None,
         (Scalar::Text | Scalar::Any, Value::String(_)) => None,
         (Scalar::Bool | Scalar::Any, Value::Bool(_)) => None,
         (Scalar::Number, other) => Some(format!("expected numeric (int or float), got {}", go_type(other))),
         (Scalar::Text, other) => {
-            Some(format!("expected string, got &value.valueUnstructured{{Value:{}}}", go_syntax(other)))
+            let shown = if other.is_null() { "0".to_owned() } else { go_syntax(other) };
+            Some(format!("expected string, got &value.valueUnstructured{{Value:{shown}}}"))
         }
         (Scalar::Bool, other) => Some(format!("expected boolean, got {}", boxed(other))),
         (Scalar::Any, other) => Some(format!("expected any scalar, got {}", boxed(other))),
@@ -101,7 +137,7 @@ pub(super) fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
 /// The type that Go's decoder gives a value.
 fn go_type(value: &Value) -> &'static str {
     match value {
-        Value::Null => "<nil>",
+        Value::Null => "structpb.NullValue",
         Value::Bool(_) => "bool",
         Value::Number(number) if number.is_f64() => "float64",
         Value::Number(_) => "int64",
@@ -113,7 +149,7 @@ fn go_type(value: &Value) -> &'static str {
 
 /// A value as Go prints it with `%v`, in upstream's box.
 fn boxed(value: &Value) -> String {
-    format!("&{{{}}}", plain(value))
+    if value.is_null() { "&{NULL_VALUE}".to_owned() } else { format!("&{{{}}}", plain(value)) }
 }
 
 /// A value as Go prints it with `%v`.

@@ -9,9 +9,10 @@ use super::lexer::{Lexer, SyntaxError};
 use super::text::quote;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
-use super::{bytes, float, quantity, time};
+use super::{bytes, float, time};
+use quantity::Quantity;
 use std::borrow::Cow;
-use tree::{Map, Value};
+use tree::{Map, Text, Value};
 
 /// Decodes a body into the canonical tree of its type.
 ///
@@ -227,11 +228,12 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `resource.Quantity`, which reads the raw text: numbers are accepted, escapes are not.
-    fn quantity(&mut self) -> Step<String> {
+    /// `resource.Quantity`, which reads the raw text: numbers are accepted, escapes are not. Only the encoder prints it as upstream does.
+    fn quantity(&mut self) -> Step<Text> {
         let raw = String::from_utf8_lossy(self.lexer.raw_value()?);
         let text = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&raw);
-        quantity::canonical(text.trim()).map_err(|message| Failure::Value(message.to_owned()))
+        let quantity = Quantity::parse(text.trim()).map_err(|message| Failure::Value(message.to_owned()))?;
+        Ok(quantity.exact_text().as_ref().into())
     }
 
     fn int_or_string(&mut self, token: Token, slot: &mut Value) -> Step {

@@ -107,6 +107,10 @@ impl<'v> Encoder<'v> {
                 None => self.json.extend_from_slice(b"null"),
             },
             (Shape::List { .. }, Some(Value::Array(_))) => self.json.extend_from_slice(b"null"),
+            (Shape::Quantity, Some(value)) => match value.as_str().and_then(quantity::printed) {
+                Some(printed) => self.json.extend_from_slice(format!("\"{printed}\"").as_bytes()),
+                None => self.any(value),
+            },
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
             (Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString, None) => self.json.push(b'0'),

@@ -32,7 +32,6 @@ mod marshal;
 mod names;
 mod nature;
 mod protobuf;
-mod quantity;
 mod text;
 mod time;
 mod token;
@@ -57,7 +56,6 @@ pub use marshal::{
 };
 pub use nature::Nature;
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
-pub use quantity::Format as QuantityFormat;
 pub use text::{is_printable, quote};
 pub use token::json_type;
 pub use types::{Field, OwnedType, TypeRef, Types};
@@ -65,29 +63,6 @@ pub use unstructured::convert;
 pub use untyped::{count_items, interpret, parse_json, settle_numbers};
 
 use tree::Value;
-
-/// The format of a quantity, as its suffix shows it; that of a plain number, if the text is not one.
-pub fn quantity_format(text: &str) -> QuantityFormat {
-    quantity::format(text)
-}
-
-/// The canonical text of an amount, given in billionths, in that format.
-pub fn printed_quantity(nano: i128, format: QuantityFormat) -> String {
-    quantity::printed(nano, format)
-}
-
-/// A quantity, rounded up to thousandths; `None` if it has nothing finer.
-pub fn rounded_quantity(text: &str) -> Option<String> {
-    quantity::rounded_to_milli(text)
-}
-
-/// The canonical form of a quantity.
-///
-/// # Errors
-/// Go's text, if it is not one.
-pub fn canonical_quantity(text: &str) -> Result<String, String> {
-    quantity::canonical(text).map_err(str::to_owned)
-}
 
 /// A `metav1.Time`, or with `micros` a `metav1.MicroTime`, in UTC; `None` for Go's zero time.
 ///

@@ -9,7 +9,8 @@ use super::lexer::push_utf8;
 use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeId, TypeRef, Union};
 use super::wire::{Read, Reader, WireType};
-use super::{bytes, float, quantity, time, untyped};
+use super::{bytes, float, time, untyped};
+use quantity::Quantity;
 use tree::{Map, Value};
 
 /// `protoEncodingPrefix`.
@@ -258,7 +259,7 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
         Shape::Time => timestamp(time::Layout::Seconds, raw),
         Shape::MicroTime => timestamp(time::Layout::Micros, raw),
         Shape::Quantity => match only_bytes("Quantity", "String_", raw)? {
-            Some(text) => Ok(quantity::canonical(&string(text))?.into()),
+            Some(text) => Ok(Quantity::parse(&string(text))?.exact_text().as_ref().into()),
             None => Ok(ty.zero()),
         },
         Shape::IntOrString => int_or_string(raw),

@@ -5,12 +5,15 @@
 use super::node_declared_features::changed_on_node;
 use crate::admission::{Attributes, Immediate};
 use crate::error::ApiResult;
-use crate::registry::{Amounts, Quantity, ids, in_units, of_containers};
+use crate::registry::{Amounts, Quantity, ids, of_containers};
 use crate::schema::quote;
 use tree::Value;
 
-/// The resources that are compared, each with the unit of the message, in 10⁻⁹.
-const COMPARED: [(&str, i128); 2] = [("cpu", 1_000_000), ("memory", 1_000_000_000)];
+/// The number of an amount in a message.
+type Number = fn(&Quantity) -> i64;
+
+/// The resources that are compared.
+const COMPARED: [(&str, Number); 2] = [("cpu", Quantity::milli_value), ("memory", Quantity::value)];
 
 /// The plugin `PodResizeValidator`.
 pub(super) struct PodResize;
@@ -28,10 +31,10 @@ impl Immediate for PodResize {
             return Err(write.forbidden(pod, why).with_cause("UnsupportedPlatform", "", ""));
         }
         let (requests, allocatable) = (requests(pod), Amounts::read(&node["status"]["allocatable"]));
-        let nano = |amounts: &Amounts, resource: &str| amounts.get(resource).map_or(0, Quantity::nano);
-        let exceeded = COMPARED.iter().filter_map(|(resource, unit)| {
-            let [asked, there] = [&requests, &allocatable].map(|amounts| nano(amounts, resource));
-            let [requested, allocatable] = [asked, there].map(|amount| in_units(amount, *unit));
+        let none = Quantity::ZERO;
+        let exceeded = COMPARED.iter().filter_map(|(resource, number)| {
+            let [asked, there] = [&requests, &allocatable].map(|list| list.get(resource).unwrap_or(&none));
+            let [requested, allocatable] = [asked, there].map(number);
             (asked > there).then(|| format!("{resource}, requested: {requested}, allocatable: {allocatable}"))
         });
         let exceeded: Vec<String> = exceeded.collect();

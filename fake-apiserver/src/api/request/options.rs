@@ -300,7 +300,16 @@ pub(crate) fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
 
 impl DeleteOptions {
     /// The options of a decoded `DeleteOptions`.
+    ///
+    /// # Errors
+    /// The reason why they are not valid.
     pub(crate) fn from_object(body: &Value) -> ApiResult<Self> {
+        let (options, flaw) = Self::read(body);
+        flaw.map_or(Ok(options), Err)
+    }
+
+    /// The options of a decoded `DeleteOptions`, and the reason why they are not valid, if they are not.
+    pub(crate) fn read(body: &Value) -> (Self, Option<ApiError>) {
         let dry_run: Vec<&str> = body["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let text = |value: &Value| value.as_str().map(str::to_string);
         let preconditions = &body["preconditions"];
@@ -318,11 +327,12 @@ impl DeleteOptions {
         let dry_run: Vec<&str> = query.all("dryRun").collect();
         let options = DeleteOptions { grace_period: integer(query, "gracePeriodSeconds")?, ..DeleteOptions::default() };
         let policy = query.has("propagationPolicy").then(|| query.get("propagationPolicy"));
-        options.validated(&dry_run, policy, query.flag("orphanDependents"))
+        let (options, flaw) = options.validated(&dry_run, policy, query.flag("orphanDependents"));
+        flaw.map_or(Ok(options), Err)
     }
 
     /// `ValidateDeleteOptions` of apimachinery's metav1/validation.
-    fn validated(mut self, dry_run: &[&str], policy: Option<&str>, orphan: Option<bool>) -> ApiResult<Self> {
+    fn validated(mut self, dry_run: &[&str], policy: Option<&str>, orphan: Option<bool>) -> (Self, Option<ApiError>) {
         const FIELD: &str = "propagationPolicy";
         let mut errors = Vec::new();
         if let (Some(policy), Some(_)) = (policy, orphan) {
@@ -341,12 +351,10 @@ impl DeleteOptions {
             }
         };
         errors.extend(dry_run_error(dry_run));
-        if !errors.is_empty() {
-            return Err(ApiError::invalid_options("DeleteOptions", &errors));
-        }
         self.dry_run = !dry_run.is_empty();
         self.waits = orphan == Some(false);
         self.grace_period = self.grace_period.map(|seconds| if seconds < 0 { 1 } else { seconds });
-        Ok(self)
+        let flaw = (!errors.is_empty()).then(|| ApiError::invalid_options("DeleteOptions", &errors));
+        (self, flaw)
     }
 }

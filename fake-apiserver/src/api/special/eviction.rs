@@ -44,13 +44,13 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     }
     let sent = &eviction["deleteOptions"];
     check_options(request, sent)?;
-    let deletion = DeleteOptions::from_object(sent);
+    let (deletion, flaw) = DeleteOptions::read(sent);
     options.dry_run |= !items(sent, "/dryRun").is_empty();
     admission::validate(request, &options, &eviction, None).await?;
     loop {
         let entry = request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())?;
         let pod = entry.object();
-        let mut deletion = DeleteOptions { dry_run: options.dry_run, ..deletion.clone()? };
+        let mut deletion = DeleteOptions { dry_run: options.dry_run, ..deletion.clone() };
         let is_given = deletion.resource_version.is_some();
         let own = Some(entry.revision.to_string());
         if !is_unguarded(&pod) {
@@ -58,7 +58,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
                 [] => {}
                 [budget] if is_spare(&pod, &budget.object()) => {
                     deletion.resource_version = own;
-                    let evicted = evict(request, &options, deletion).await;
+                    let evicted = evict(request, &options, deletion, flaw.clone()).await;
                     return evicted.map_err(|error| match error.reason() {
                         "Conflict" if !is_given => in_progress(meta::name(&budget.object())),
                         _ => error,
@@ -67,12 +67,12 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
                 [budget] => count(request, &budget.key, deletion.dry_run).await?,
                 _ => return Ok(ambiguous()),
             }
-            return evict(request, &options, deletion).await;
+            return evict(request, &options, deletion, flaw.clone()).await;
         }
         if !is_given && text(&pod, "/status/phase") == "Pending" {
             deletion.resource_version = own;
         }
-        let evicted = evict(request, &options, deletion).await;
+        let evicted = evict(request, &options, deletion, flaw.clone()).await;
         let is_changed = request.cluster.store.get(&request.key()).is_some_and(|now| now.revision != entry.revision);
         match &evicted {
             // It may be guarded by now.
@@ -226,8 +226,13 @@ fn set_condition(status: &mut Value, mut condition: Value, now: Timestamp) {
     }
 }
 
-/// Sets the condition `DisruptionTarget` of the pod, and deletes it.
-async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: DeleteOptions) -> ApiResult<Reply> {
+/// Sets the condition `DisruptionTarget` of the pod, and deletes it, unless the options of the deletion have a flaw.
+async fn evict(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut deletion: DeleteOptions,
+    flaw: Option<ApiError>,
+) -> ApiResult<Reply> {
     let condition = json!({
         "type": "DisruptionTarget", "status": "True",
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
@@ -238,6 +243,7 @@ async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: Dele
         Ok(())
     })
     .await?;
+    flaw.map_or(Ok(()), Err)?;
     // It was met, and the condition is another revision.
     if !deletion.dry_run {
         deletion.resource_version = None;

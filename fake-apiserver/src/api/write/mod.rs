@@ -174,6 +174,8 @@ pub(super) async fn replace(
 
 /// Stores a changed object, after allocation; `None` if another request has changed the current one meanwhile.
 async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut Value) -> ApiResult<Option<Reply>> {
+    // Admission may have changed it.
+    ensure_namespace(write.request, new)?;
     write.prepare(new);
     write.validate(new)?;
     write.admit(new).await?;

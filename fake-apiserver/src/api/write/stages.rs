@@ -145,7 +145,7 @@ impl<'w> Write<'w, '_> {
         let annotated = resource.rules.annotations_count && whole && annotations_differ(new, old);
         let labelled = resource.rules.labels_count && whole && labels_differ(new, old);
         if resource.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
-            meta::set(new, "generation", meta::generation(old) + 1);
+            meta::set(new, "generation", meta::generation(old).wrapping_add(1));
         }
         managers::settle_times(self.request, new, old);
     }

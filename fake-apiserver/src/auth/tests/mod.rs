@@ -29,7 +29,7 @@ fn now() -> Timestamp {
 }
 
 fn after(seconds: i64) -> Timestamp {
-    now() + SignedDuration::from_secs(seconds)
+    crate::clock::plus(now(), SignedDuration::from_secs(seconds))
 }
 
 /// Objects by resource and name; all namespaced ones are in `test`. Uids are the names in capitals.

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{Method, Response};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 /// The response at `/metrics`; the method `DELETE` resets the counts.
 pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
@@ -36,8 +36,7 @@ fn text_response(text: String, content_type: &'static str, replica: &Replica) ->
 /// All metrics, sorted by their names as upstream's are.
 fn rendered(replica: &Replica) -> String {
     let mut text = Text::default();
-    let all = replica.metrics.series.read().unwrap_or_else(PoisonError::into_inner);
-    let mut all: Vec<Arc<Series>> = all.values().cloned().collect();
+    let mut all = replica.metrics.all(&replica.cluster);
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
     unavailable(&mut text, replica);
     measured(&mut text, replica, "apiserver_admission_");
@@ -54,9 +53,8 @@ fn rendered(replica: &Replica) -> String {
         text.sample("apiserver_current_inqueue_requests", &[("request_kind", kind)], 0.0);
     }
     text.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", "gauge");
-    for series in all.iter().filter(|series| series.labels.verb == "WATCH") {
-        let open = series.watches.load(Ordering::Relaxed);
-        text.sample("apiserver_longrunning_requests", &series.labels(series.labels.running_scope), open as f64);
+    for (labels, open) in open_watches(&all) {
+        text.sample("apiserver_longrunning_requests", &labels, open as f64);
     }
     measured(&mut text, replica, "apiserver_mutating_");
     durations(&mut text, &all);
@@ -111,6 +109,15 @@ fn measured(text: &mut Text, replica: &Replica, prefix: &str) {
 
 /// Labels with their values.
 type LabelPairs<'s> = Vec<(&'static str, &'s str)>;
+/// The numbers of open watches. Several series may have the same labels.
+fn open_watches(all: &[Arc<Series>]) -> BTreeMap<LabelPairs<'_>, u64> {
+    let mut open = BTreeMap::new();
+    for series in all.iter().filter(|series| series.labels.verb == "WATCH") {
+        *open.entry(series.labels(series.labels.running_scope)).or_default() += series.watches.load(Ordering::Relaxed);
+    }
+    open
+}
+
 /// Numbers of durations by bucket, and their sum in seconds, by labels.
 type Histograms<'s> = BTreeMap<LabelPairs<'s>, (Vec<u64>, f64)>;
 

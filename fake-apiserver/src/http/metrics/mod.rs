@@ -16,7 +16,8 @@ pub(super) use exposition::answer;
 
 use super::route::ResourcePath;
 use crate::api::request::Query;
-use crate::registry::{Served, Version};
+use crate::cluster::Cluster;
+use crate::registry::{Registry, Served, Version};
 use crate::store::ResourceId;
 use http::Method;
 use jiff::Timestamp;
@@ -103,13 +104,22 @@ impl Metrics {
         Metrics { series: RwLock::default(), authentications: Mutex::default(), started: now }
     }
 
-    /// The series of a request.
-    pub(super) fn series(&self, labels: Labels, served: Option<Served<'_>>) -> Arc<Series> {
+    /// The series of a request. A new one takes the place of those of versions that are gone.
+    pub(super) fn series(&self, labels: Labels, served: Option<Served<'_>>, cluster: &Cluster) -> Arc<Series> {
         let known = self.series.read().unwrap_or_else(PoisonError::into_inner).get(&labels).cloned();
         known.unwrap_or_else(|| {
             let mut all = self.series.write().unwrap_or_else(PoisonError::into_inner);
-            all.entry(labels).or_insert_with(|| Series::new(labels, served).into()).clone()
+            let new = all.entry(labels).or_insert_with(|| Series::new(labels, served).into()).clone();
+            drop_gone(&mut all, &cluster.catalog().registry);
+            new
         })
+    }
+
+    /// All series but those of what is gone.
+    fn all(&self, cluster: &Cluster) -> Vec<Arc<Series>> {
+        let mut all = self.series.write().unwrap_or_else(PoisonError::into_inner);
+        drop_gone(&mut all, &cluster.catalog().registry);
+        all.values().cloned().collect()
     }
 
     /// Counts an attempt of authentication: `success`, `failure` or `error`.
@@ -128,6 +138,24 @@ impl Metrics {
             series.watches.load(Ordering::Relaxed) > 0
         });
         lock(&self.authentications).clear();
+    }
+}
+
+/// Removes the series of resources and versions that are gone, as a changed definition makes others. Those of the same names take over the
+/// counts. A request or a watch that goes on keeps its series.
+fn drop_gone(all: &mut BTreeMap<Labels, Arc<Series>>, registry: &Registry) {
+    let is_there = |(id, number, _): (ResourceId, u32, usize)| {
+        registry.get(id).is_some_and(|resource| resource.versions.iter().any(|version| version.number == number))
+    };
+    let unused = all.iter().filter(|(_, series)| Arc::strong_count(series) == 1);
+    let gone = unused.map(|(labels, _)| *labels).filter(|labels| labels.target.is_some_and(|target| !is_there(target)));
+    for labels in gone.collect::<Vec<_>>() {
+        let Some(series) = all.remove(&labels) else { continue };
+        if let Some(other) = all.values().find(|other| other.has_names_of(&series)) {
+            other.take_over(&series);
+        } else if registry.path(&series.group, &series.version, &series.resource).is_some() {
+            all.insert(labels, series);
+        }
     }
 }
 
@@ -202,6 +230,25 @@ impl Series {
             nanoseconds: AtomicU64::new(0),
             watches: AtomicU64::new(0),
             events: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether another one has the same labels when they are written out.
+    fn has_names_of(&self, other: &Series) -> bool {
+        self.labels.running_scope == other.labels.running_scope
+            && self.labels_with_dry_run() == other.labels_with_dry_run()
+    }
+
+    /// Adds the counts of another one, of which no watch is open.
+    fn take_over(&self, other: &Series) {
+        let add = |own: &AtomicU64, other: &AtomicU64| {
+            own.fetch_add(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        };
+        self.buckets.iter().zip(&other.buckets).for_each(|(own, other)| add(own, other));
+        add(&self.nanoseconds, &other.nanoseconds);
+        add(&self.events, &other.events);
+        for (code, count) in &*lock(&other.codes) {
+            *lock(&self.codes).entry(*code).or_default() += count;
         }
     }
 

@@ -59,7 +59,7 @@ const STRATEGY: Strategy = Strategy {
             None => template_generation(new).max(1),
             Some(old) => {
                 let (before, now) = (&old["spec"]["template"], &new["spec"]["template"]);
-                template_generation(old) + i64::from(!generation::equal(Some(now), Some(before)))
+                template_generation(old).wrapping_add(i64::from(!generation::equal(Some(now), Some(before))))
             }
         };
         set_template_generation(new, generation);

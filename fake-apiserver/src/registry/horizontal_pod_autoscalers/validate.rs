@@ -5,9 +5,9 @@
 
 use crate::error::Errors;
 use crate::object::name;
+use crate::registry::amount;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
-use crate::registry::quantity;
 use crate::registry::types::container_resource_name;
 use tree::Value;
 
@@ -244,9 +244,9 @@ fn target(target: At<'_, '_>, errors: &mut Errors) {
         type_.invalid("must be either Utilization, Value, or AverageValue", errors);
     }
     for field in ["value", "averageValue"] {
-        let amount = target.field(field);
-        if amount.is_set() && quantity::nano(amount.text()).is_none_or(|amount| amount <= 0) {
-            amount.invalid("must be positive", errors);
+        let own = target.field(field);
+        if own.is_set() && amount(own.text()).sign().is_le() {
+            own.invalid("must be positive", errors);
         }
     }
     let utilization = target.field("averageUtilization");
@@ -287,7 +287,7 @@ fn scaling_rules(rules: At<'_, '_>, errors: &mut Errors) {
         }
     }
     let tolerance = rules.field("tolerance");
-    if quantity::nano(tolerance.text()).is_some_and(|amount| amount < 0) {
+    if amount(tolerance.text()).sign().is_lt() {
         tolerance.invalid("must be greater than or equal to 0", errors);
     }
 }

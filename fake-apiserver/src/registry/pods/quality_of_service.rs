@@ -29,7 +29,7 @@ fn class(resources: &Value) -> &'static str {
         |resource: &str| ["requests", "limits"].map(|list| amount(text(resources, &format!("/{list}/{resource}"))));
     let of_resource = |resource: &&str| match amounts(resource) {
         [request, limit] if request != limit => "Burstable",
-        [0, _] => "BestEffort",
+        [request, _] if request.is_zero() => "BestEffort",
         _ => "Guaranteed",
     };
     let listed = |list: &&&str| resources[**list].as_object().is_some_and(|list| !list.is_empty());

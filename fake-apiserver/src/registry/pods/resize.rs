@@ -203,6 +203,9 @@ fn keep_compute(resources: &mut Value, old: &Value) {
             continue;
         }
         let kept = child(resources, list);
+        if kept.is_null() {
+            *kept = Value::Object(Map::new());
+        }
         COMPUTE.iter().for_each(|resource| carry_over(kept, &old[list], resource));
     }
 }

@@ -28,7 +28,7 @@ fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Erro
     validate_structured_update(topology.path(), topology.value(), old.map(|old| &old["nodeTopology"]), errors);
     class.follows(name::dns_subdomain, errors);
     let own = capacity.field("capacity");
-    if amount(own.text()) < 0 {
+    if amount(own.text()).sign().is_lt() {
         own.invalid("must be greater than or equal to 0", errors);
     }
     if let Some(old) = old.map(at) {

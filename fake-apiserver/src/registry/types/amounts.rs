@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/quota/v1/resources.go` (v0.37.1) and `aggregateContainerResourcesByFn` of
 //! `k8s.io/component-helpers/resource/helpers.go` (v0.37.1).
 
-use crate::registry::quantity::Quantity;
+use crate::registry::quantity::{Quantity, amount};
 use crate::registry::{items, text};
 use std::collections::BTreeMap;
 use tree::{Text, Value};
@@ -16,8 +16,7 @@ impl Amounts {
     /// The amounts of a list in an object; none if it is absent.
     pub(crate) fn read(list: &Value) -> Amounts {
         let entries = list.as_object().into_iter().flatten();
-        let amount = |amount: &Value| Quantity::read(amount.as_str().unwrap_or_default());
-        entries.map(|(name, value)| (name.clone(), amount(value))).collect()
+        entries.map(|(name, value)| (name.clone(), amount(text(value, "")))).collect()
     }
 
     /// The amount of a resource.

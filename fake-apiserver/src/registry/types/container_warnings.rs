@@ -4,7 +4,7 @@
 
 use crate::error::Path;
 use crate::object::meta;
-use crate::registry::{items, number, text};
+use crate::registry::{amount, is_whole, items, number, text};
 use std::collections::{HashMap, HashSet};
 use tree::{Value, json};
 
@@ -202,10 +202,10 @@ fn repeated_port_names(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<Stri
 /// Warnings about fractions of bytes.
 pub(super) fn fractional(at: Path<'_>, resources: &Value, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
-        let Some(amount) = resources[resource].as_str() else { continue };
-        if !crate::registry::quantity::is_whole(amount) {
-            let at = at.key(resource);
-            warnings.push(format!("{at}: fractional byte value {amount:?} is invalid, must be an integer"));
+        let Some(own) = resources[resource].as_str().map(amount) else { continue };
+        if !is_whole(&own) {
+            let (at, own) = (at.key(resource), own.text());
+            warnings.push(format!("{at}: fractional byte value {own:?} is invalid, must be an integer"));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::object::name;
 use crate::object::selector::validate_structured_update;
 use crate::registry::cursor::At;
 use crate::registry::defaults::visit;
-use crate::registry::{amount, child, default_to, quantity};
+use crate::registry::{amount, child, default_to, is_whole};
 use tree::{Map, Value};
 
 /// Fields of a template's metadata that mean something (`allowedTemplateObjectMetaFields`).
@@ -65,7 +65,7 @@ fn storage_request(spec: At<'_, '_>, errors: &mut Errors) {
     let storage = At::text_at(&requests.value()["storage"], at.key("storage"));
     if !storage.is_set() {
         storage.required("", errors);
-    } else if amount(storage.text()) <= 0 {
+    } else if amount(storage.text()).sign().is_le() {
         storage.invalid("must be greater than zero", errors);
     }
 }
@@ -113,10 +113,10 @@ fn data_source(source: At<'_, '_>, any_group: bool, errors: &mut Errors) {
 pub(in crate::registry) fn persistent_volume_claim_spec_warnings(at: Path<'_>, spec: &Value) -> Vec<String> {
     let resources = at.child("resources");
     let fractional = |list: &str| {
-        let amount = spec["resources"][list]["storage"].as_str().filter(|amount| !quantity::is_whole(amount))?;
+        let own = spec["resources"][list]["storage"].as_str().map(amount).filter(|own| !is_whole(own))?;
         let at = resources.child(list);
         let at = at.key("storage");
-        Some(format!("{at}: fractional byte value {amount:?} is invalid, must be an integer"))
+        Some(format!("{at}: fractional byte value {:?} is invalid, must be an integer", own.text()))
     };
     ["requests", "limits"].into_iter().filter_map(fractional).collect()
 }

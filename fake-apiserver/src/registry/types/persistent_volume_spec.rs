@@ -12,9 +12,6 @@ use crate::registry::cursor::At;
 use crate::registry::items;
 use tree::Value;
 
-/// Units of 10⁻⁹ in a byte.
-const BYTE: i128 = 1_000_000_000;
-
 /// Rules for the spec of a volume of that name, which may keep some errors of the `old` one.
 pub(in crate::registry) fn persistent_volume_spec(
     spec: At<'_, '_>,
@@ -101,18 +98,17 @@ fn capacity(spec: At<'_, '_>, errors: &mut Errors) {
     }
     for (_, own) in capacity.entries() {
         basic_resource(own.path(), own.text(), errors);
-        if amount(own.text()) <= 0 {
+        if amount(own.text()).sign().is_le() {
             own.invalid("must be greater than zero", errors);
         }
     }
 }
 
-/// Rule for an amount, which is shown as a whole number, rounded away from zero (`validateBasicResource`).
+/// Rule for an amount, which is shown as a whole number (`validateBasicResource`).
 pub(in crate::registry) fn basic_resource(at: Path<'_>, text: &str, errors: &mut Errors) {
-    let amount = amount(text);
-    if amount < 0 {
-        let whole = -((-amount + BYTE - 1) / BYTE);
-        errors.invalid(at, i64::try_from(whole).unwrap_or(i64::MIN), "must be a valid resource quantity");
+    let whole = amount(text).value();
+    if whole < 0 {
+        errors.invalid(at, whole, "must be a valid resource quantity");
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::error::{Errors, Path};
 use crate::object::name;
-use crate::registry::quantity::{self, amount};
+use crate::registry::quantity::{Quantity, is_whole};
 
 /// `DefaultResourceRequestsPrefix`.
 const REQUESTS: &str = "requests.";
@@ -109,12 +109,12 @@ pub(in crate::registry) fn quota_resource_name(at: Path<'_>, resource: &str, err
 }
 
 /// `ValidateResourceQuantityValue`.
-pub(in crate::registry) fn resource_value(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
-    if amount(value) < 0 {
-        errors.invalid(at, value, "must be greater than or equal to 0");
+pub(in crate::registry) fn resource_value(at: Path<'_>, resource: &str, amount: &Quantity, errors: &mut Errors) {
+    if amount.sign().is_lt() {
+        errors.invalid(at, &*amount.text(), "must be greater than or equal to 0");
     }
     let is_number = NUMBERS.contains(&resource) || is_extended_resource(resource);
-    if is_number && !quantity::is_whole(value) {
-        errors.invalid(at, value, "must be an integer");
+    if is_number && !is_whole(amount) {
+        errors.invalid(at, &*amount.text(), "must be an integer");
     }
 }

@@ -6,20 +6,22 @@ use super::resource_name::{HUGE_PAGES, container_resource_name, is_shared_resour
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::registry::cursor::At;
-use crate::registry::quantity::{self, amount};
+use crate::registry::quantity::{Quantity, amount, is_whole};
 use std::collections::HashSet;
 use tree::{Map, Text, Value, json};
 
-fn entries(list: &Value) -> impl Iterator<Item = (&Text, &str)> {
-    list.as_object().into_iter().flat_map(Map::iter).map(|(name, value)| (name, value.as_str().unwrap_or_default()))
+fn entries(list: &Value) -> impl Iterator<Item = (&Text, Quantity)> {
+    let entries = list.as_object().into_iter().flat_map(Map::iter);
+    entries.map(|(name, value)| (name, amount(value.as_str().unwrap_or_default())))
 }
 
 /// Rule for an amount of huge pages: they are whole (`validateResourceQuantityHugePageValue`).
-fn huge_pages(at: Path<'_>, resource: &str, value: &str, errors: &mut Errors) {
+fn huge_pages(at: Path<'_>, resource: &str, amount: &Quantity, errors: &mut Errors) {
     let Some(size) = resource.strip_prefix(HUGE_PAGES) else { return };
-    let whole = quantity::is_whole(size).then(|| amount(size)).filter(|size| *size > 0);
-    if whole.is_none_or(|size| amount(value) % size != 0) {
-        errors.invalid(at, value, format!("{value} is not positive integer multiple of {resource}"));
+    let size = Quantity::parse(size).ok().filter(|size| size.sign().is_gt() && is_whole(size));
+    // Upstream divides by a size that has overflowed to 0.
+    if size.and_then(|size| amount.value().checked_rem(size.value())) != Some(0) {
+        errors.invalid(at, &*amount.text(), format!("{amount} is not positive integer multiple of {resource}"));
     }
 }
 
@@ -32,27 +34,27 @@ pub(super) fn resource_requirements(
 ) {
     for (resource, value) in entries(&resources["limits"]) {
         name(at.child("limits").key(resource), resource, errors);
-        resource_value(at.child("limits").key(resource), resource, value, errors);
-        huge_pages(at.child("limits").key(resource), resource, value, errors);
+        resource_value(at.child("limits").key(resource), resource, &value, errors);
+        huge_pages(at.child("limits").key(resource), resource, &value, errors);
     }
     for (resource, value) in entries(&resources["requests"]) {
         name(at.child("requests").key(resource), resource, errors);
-        resource_value(at.child("requests").key(resource), resource, value, errors);
-        let limit = resources["limits"].get(resource).map(|limit| limit.as_str().unwrap_or_default());
+        resource_value(at.child("requests").key(resource), resource, &value, errors);
+        let limit = resources["limits"].get(resource).map(|limit| amount(limit.as_str().unwrap_or_default()));
         let relation = match limit {
             None if !is_shared_resource(resource) => {
                 errors.required(at.child("limits"), "Limit must be set for non overcommitable resources");
                 None
             }
-            Some(limit) if !is_shared_resource(resource) && amount(value) != amount(limit) => Some((limit, "equal to")),
-            Some(limit) if amount(value) > amount(limit) => Some((limit, "less than or equal to")),
+            Some(limit) if !is_shared_resource(resource) && value != limit => Some((limit, "equal to")),
+            Some(limit) if value > limit => Some((limit, "less than or equal to")),
             _ => None,
         };
         if let Some((limit, relation)) = relation {
             let detail = format!("must be {relation} {resource} limit of {limit}");
-            errors.invalid(at.child("requests"), value, detail);
+            errors.invalid(at.child("requests"), &*value.text(), detail);
         }
-        huge_pages(at.child("requests").key(resource), resource, value, errors);
+        huge_pages(at.child("requests").key(resource), resource, &value, errors);
     }
     let names = || ["limits", "requests"].into_iter().flat_map(|list| entries(&resources[list])).map(|(name, _)| name);
     if names().any(|name| name.starts_with(HUGE_PAGES))

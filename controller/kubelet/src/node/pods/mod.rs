@@ -14,6 +14,7 @@
 //! Follows kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor`, as far as volumes
 //! go; the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
 
+use crate::clock::plus;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -185,10 +186,10 @@ impl Pods {
         let pause = pause(entry.failures);
         entry.due = match entry.stage {
             _ if again => now,
-            Stage::Wanted if success => now + self.sync_frequency,
+            Stage::Wanted if success => plus(now, self.sync_frequency),
             // One volume that fails must not keep the others from being synced.
-            Stage::Wanted => now + pause.min(self.sync_frequency),
-            Stage::Ending | Stage::Ended => now + pause,
+            Stage::Wanted => plus(now, pause.min(self.sync_frequency)),
+            Stage::Ending | Stage::Ended => plus(now, pause),
         };
         self.queue.insert((entry.due, uid));
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 const START: Timestamp = Timestamp::UNIX_EPOCH;
 
 fn at(seconds: i64) -> Timestamp {
-    START + SignedDuration::from_secs(seconds)
+    plus(START, SignedDuration::from_secs(seconds))
 }
 
 fn pod(uid: &str, version: u32) -> Pod {

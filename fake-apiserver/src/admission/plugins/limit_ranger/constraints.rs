@@ -2,7 +2,7 @@
 //!
 //! Ports `minConstraint`, `maxConstraint`, `maxRequestConstraint` and `limitRequestRatioConstraint` (v1.37.1).
 
-use crate::registry::{Amounts, MOST_THOUSANDTHS, NANO, Quantity, in_units, text};
+use crate::registry::{Amounts, MAX_MILLI_VALUE, Quantity, text};
 use tree::Value;
 
 /// A limit of a range (`LimitRangeItem`).
@@ -51,13 +51,12 @@ struct Compared<'a> {
 impl Compared<'_> {
     /// Request, limit and enforced amount: in thousandths, unless one of them is too large for that
     /// (`requestLimitEnforcedValues`).
-    fn values(&self) -> [i128; 3] {
-        let all = [self.request, self.limit, Some(self.enforced)].map(|amount| amount.map_or(0, Quantity::nano));
-        let whole = all.map(|nano| in_units(nano, NANO));
-        if whole.iter().all(|value| *value <= MOST_THOUSANDTHS) {
-            all.map(|nano| in_units(nano, NANO / 1000))
-        } else {
-            whole
+    fn values(&self) -> [i64; 3] {
+        let all = [self.request, self.limit, Some(self.enforced)];
+        let whole = all.map(|amount| amount.map_or(0, Quantity::value));
+        match whole.iter().all(|value| *value <= MAX_MILLI_VALUE) {
+            true => all.map(|amount| amount.map_or(0, Quantity::milli_value)),
+            false => whole,
         }
     }
 
@@ -113,10 +112,9 @@ impl Compared<'_> {
             return sentence(format_args!("no limit is specified or limit is 0"));
         }
         let ratio = limited as f64 / requested as f64;
-        let whole = in_units(enforced.nano(), NANO);
-        let (observed, most) = match whole <= MOST_THOUSANDTHS {
-            true => (ratio * 1000.0, in_units(enforced.nano(), NANO / 1000)),
-            false => (ratio, whole),
+        let (observed, most) = match enforced.value() <= MAX_MILLI_VALUE {
+            true => (ratio * 1000.0, enforced.milli_value()),
+            false => (ratio, enforced.value()),
         };
         if observed > most as f64 { sentence(format_args!("provided ratio is {ratio:.6}")) } else { None }
     }

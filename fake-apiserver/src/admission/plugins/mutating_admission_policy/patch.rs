@@ -40,7 +40,7 @@ pub(super) fn applied(value: &CelValue, target: &Target<'_>) -> Result<Value, Fa
     configuration["apiVersion"] = target.matched.kind.api_version().into();
     configuration["kind"] = target.matched.kind.kind.into();
     let ty = target.ty().map_err(untyped)?;
-    managed::validate(ty, &configuration, false).map_err(untyped)?;
+    managed::validate_computed(ty, &configuration).map_err(untyped)?;
     let atomics = managed::atomics(ty, &configuration);
     if !atomics.is_empty() {
         let atomics = atomics.join(", ");

@@ -46,7 +46,7 @@ pub(super) fn check(
     // What the write uses more than the old object that a quota has counted already.
     let more = |counted: Option<&Value>| {
         let more = counted.map(|old| usage.clone().more_than(&evaluator.usage(old)));
-        more.unwrap_or_else(|| usage.clone()).only(|_, amount| amount.nano() != 0)
+        more.unwrap_or_else(|| usage.clone()).only(|_, amount| !amount.is_zero())
     };
     let of_quota = |place: usize| more(write.old.filter(|old| concerns(&quotas[place], evaluator, old)));
     let each: Vec<(usize, Amounts)> = concerned.iter().map(|place| (*place, of_quota(*place))).collect();

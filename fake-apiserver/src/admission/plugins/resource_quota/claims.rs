@@ -5,7 +5,7 @@
 use super::evaluator::Evaluator;
 use super::scopes::Scope;
 use crate::admission::{Attributes, Operation};
-use crate::registry::{Amounts, Quantity, storage_class, text};
+use crate::registry::{Amounts, Quantity, amount, storage_class, text};
 use tree::Value;
 
 /// The number of claims, by the name that all kinds have.
@@ -71,7 +71,7 @@ impl Evaluator for Claims {
 
 /// The storage that a claim requests or, while its volume is expanded, has got if that is more; in whole bytes (`getStorageUsage`).
 fn storage(claim: &Value) -> Option<Quantity> {
-    let at = |list: &Value| list["storage"].as_str().map(|text| Quantity::read(text).rounded_up());
+    let at = |list: &Value| list["storage"].as_str().map(|text| amount(text).rounded_up(0));
     let requested = at(&claim["spec"]["resources"]["requests"])?;
     let allocated = at(&claim["status"]["allocatedResources"]);
     Some(allocated.filter(|allocated| *allocated > requested).unwrap_or(requested))

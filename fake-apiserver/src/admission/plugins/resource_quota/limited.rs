@@ -53,7 +53,7 @@ impl Limited {
         let own = self.0.iter().filter(|limited| (text(limited, "/apiGroup"), text(limited, "/resource")) == kind);
         let parts: Vec<&str> =
             own.flat_map(|limited| items(limited, "/matchContains")).filter_map(Value::as_str).collect();
-        let names = usage.iter().filter(|(_, amount)| amount.nano() > 0).map(|(name, _)| name.as_str());
+        let names = usage.iter().filter(|(_, amount)| amount.sign().is_gt()).map(|(name, _)| name.as_str());
         let names = names.filter(|name| parts.iter().any(|part| name.contains(part)));
         let uncovered: Vec<&str> = names.filter(|name| !resources.contains(name)).collect();
         if !uncovered.is_empty() {

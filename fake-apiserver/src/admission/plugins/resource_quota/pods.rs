@@ -6,12 +6,13 @@
 use super::evaluator::Evaluator;
 use super::scopes::Scope;
 use crate::admission::{Attributes, Operation};
+use crate::clock::{go_seconds, plus};
 use crate::object::meta;
 use crate::registry::{
     Amounts, Quantity, at, has_pod_level_resources, is_extended_resource, is_native_resource, is_pod_level_resource,
     items, number, of_containers, text,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 use tree::Value;
 
@@ -116,9 +117,9 @@ impl Evaluator for Pods {
 impl Pods {
     /// Whether a pod uses what it requests (`QuotaV1Pod`): not after it has ended, or should have.
     fn is_alive(&self, pod: &Value) -> bool {
-        let grace = meta::deletion_grace_period_seconds(pod).map(SignedDuration::from_secs);
+        let grace = meta::deletion_grace_period_seconds(pod).map(go_seconds);
         let end = meta::deletion_timestamp(pod).and_then(|time| time.parse::<Timestamp>().ok()).zip(grace);
-        let is_overdue = end.is_some_and(|(end, grace)| self.now > end + grace);
+        let is_overdue = end.is_some_and(|(end, grace)| self.now > plus(end, grace));
         !["Failed", "Succeeded"].contains(&text(pod, "/status/phase")) && !is_overdue
     }
 }
@@ -191,7 +192,7 @@ fn requests(pod: &Value) -> Amounts {
 fn limits(pod: &Value) -> Amounts {
     let mut limits = greatest(pod, "limits", &[&["/resources/limits"]]);
     let overhead = Amounts::read(&pod["spec"]["overhead"]);
-    let added = overhead.only(|name, _| limits.get(name).is_some_and(|limit| limit.nano() != 0));
+    let added = overhead.only(|name, _| limits.get(name).is_some_and(|limit| !limit.is_zero()));
     limits.add(&added);
     limits
 }

@@ -8,6 +8,7 @@ mod policy;
 
 use crate::admission::{Attributes, Operation, Plugin, Tokens, Verdict};
 use crate::auth::Notes;
+use crate::clock::later;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, is_mirror_pod, items, references, text};
@@ -31,7 +32,7 @@ impl Plugin for ServiceAccounts {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, pod: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
         let Some(key) = awaited(write, pod) else { return Verdict::Now(self.admit(write, pod)) };
         Verdict::Later(Box::pin(async move {
-            let deadline = Instant::now() + creation_timeout();
+            let deadline = later(Instant::now(), creation_timeout());
             let creation = timeout_at(deadline, wait_until_exists(write.store, &key));
             // The account is looked for whether it was created in time or not.
             write.shutdown.run_until_cancelled(creation).await;
