@@ -30,10 +30,14 @@ impl Placeholders {
             placeholders.note("", document);
         }
         for (name, value) in names.iter() {
-            // Revisions and uids have placeholders of their own, and short words match by accident.
-            let text = value.as_str().filter(|text| {
-                text.len() > 4 && Kind::of("resourceVersion", text).is_none() && uids(text).next().is_none()
-            });
+            // Revisions and uids have placeholders of their own, and short words match by accident. What is generated may consist of
+            // digits, too.
+            let is_revision = |text: &str| {
+                let is_end = || placeholders.generated.keys().any(|name| name.ends_with(text));
+                Kind::of("resourceVersion", text).is_some() && !is_end()
+            };
+            let text =
+                value.as_str().filter(|text| text.len() > 4 && !is_revision(text) && uids(text).next().is_none());
             if let Some(text) = text {
                 placeholders.named.push((BASE64.encode(text), format!("base64(${name})")));
                 placeholders.named.push((text.to_owned(), format!("${name}")));
@@ -298,6 +302,17 @@ mod tests {
             [object("builder-y", 8, 107, "2027-01-01T00:00:00Z"), object("b", 3, 99, "2027-01-01T00:00:09Z")];
         assert_eq!(normal(one.clone(), "x"), normal(other, "y"));
         assert_ne!(normal(one, "x"), normal(reversed, "y"));
+    }
+
+    #[test]
+    fn a_generated_end_has_its_name_although_it_looks_like_a_revision() {
+        for end in ["x7k2p", "24685"] {
+            let mut names = Names::default();
+            names.bind("end", end.into());
+            let document = json!([{"name": format!("kube-api-access-{end}"), "projected": {}}]);
+            let placeholders = Placeholders::collect([&document], &names);
+            assert_eq!(placeholders.normal(&document)[0]["name"], "kube-api-access-$end");
+        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod values;
 
 use clap::Parser;
 use controllers::Choice;
-use gates::Setting;
 use fake_apiserver::{AuthorizationMode, git_version};
+use gates::Setting;
 use others::Others;
 use std::ffi::OsString;
 use std::io::Write;
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use values::{
-    ServiceAddress, clock_offset, go_bool, max_token_expiration, port_range, request_timeout,
-    runtime_config, service_address,
+    ServiceAddress, clock_offset, go_bool, max_token_expiration, port_range, request_timeout, runtime_config,
+    service_address,
 };
 
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, and by default everything is allowed.
