@@ -5,7 +5,7 @@
 
 use super::cursor::At;
 use super::rules::{Cell, Grants, NameRule, Rules, Strategy};
-use super::{default_to, items, text};
+use super::{default_to, items, role_bindings, roles, text};
 use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
@@ -19,12 +19,14 @@ const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_upda
 
 pub(super) const ROLE: Rules = Rules {
     grants: Some(Grants::Rules),
+    digest: Some(roles::digest),
     strategy: Strategy { validate: |_, new, _, errors| role(at(new, "Role"), true, errors), ..Strategy::NONE },
     ..ORDINARY
 };
 
 pub(super) const CLUSTER_ROLE: Rules = Rules {
     grants: Some(Grants::Rules),
+    digest: Some(roles::digest),
     strategy: Strategy {
         validate: |_, new, _, errors| {
             let new = at(new, "ClusterRole");
@@ -38,6 +40,7 @@ pub(super) const CLUSTER_ROLE: Rules = Rules {
 
 pub(super) const ROLE_BINDING: Rules = Rules {
     grants: Some(Grants::Role),
+    digest: Some(role_bindings::digest),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
@@ -52,6 +55,7 @@ pub(super) const ROLE_BINDING: Rules = Rules {
 
 pub(super) const CLUSTER_ROLE_BINDING: Rules = Rules {
     grants: Some(Grants::Role),
+    digest: Some(role_bindings::digest),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,

@@ -4,9 +4,10 @@
 //! Of the authorizers only the Node authorizer uses them. The syntax of `rawSelector` and of label keys and values is not checked:
 //! the real server reports the first as an evaluation error and refuses the second.
 
-use super::{strings, text};
+use super::text;
 use crate::error::FieldError;
 use crate::object::selector;
+use crate::registry::strings;
 use tree::Value;
 
 const PATH: &str = "spec.resourceAttributes";
