@@ -11,8 +11,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The classes, in the order in which they are carried out.
-pub const CLASSES: [&str; 11] =
-    ["http1", "http2", "tls", "bodies", "texts", "definitions", "admission", "identity", "state", "memory", "programs"];
+pub const CLASSES: [&str; 13] = [
+    "http1",
+    "http2",
+    "tls",
+    "bodies",
+    "texts",
+    "definitions",
+    "admission",
+    "identity",
+    "authorization",
+    "state",
+    "counts",
+    "memory",
+    "programs",
+];
 
 /// A function that carries out an attack and returns the answers in short. An error is an outcome that no server may have.
 pub type Run = for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>;

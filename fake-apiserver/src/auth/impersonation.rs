@@ -254,10 +254,7 @@ impl Inquiry<'_> {
 
     fn may_be(&self, group: &str, resource: &str, subresource: &str, namespace: &str, name: &str) -> ApiResult<()> {
         let target = Target::Resource { group, version: "v1", resource, subresource, namespace, name };
-        self.ask(&Attributes {
-            deadline: self.deadline,
-            ..Attributes::new(self.requester, self.mode.verb(), target)
-        })
+        self.ask(&Attributes { deadline: self.deadline, ..Attributes::new(self.requester, self.mode.verb(), target) })
     }
 
     fn ask(&self, attributes: &Attributes<'_>) -> ApiResult<()> {

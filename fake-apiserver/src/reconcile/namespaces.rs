@@ -68,7 +68,9 @@ struct Closed {
 impl Reconciler for Namespaces {
     fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
         let name = match event {
-            Event::Stored(entry, _) if entry.key.resource == ids::NAMESPACES && is_terminating(entry) => entry.key.name(),
+            Event::Stored(entry, _) if entry.key.resource == ids::NAMESPACES && is_terminating(entry) => {
+                entry.key.name()
+            }
             Event::Removed(entry) if terminating(cluster, entry.key.namespace()).is_some() => entry.key.namespace(),
             _ => return Vec::new(),
         };

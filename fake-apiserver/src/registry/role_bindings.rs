@@ -123,7 +123,9 @@ impl Binding {
     /// The first subject that stands for a user. The cost is that of the user's groups or that of the subjects, whichever are fewer.
     pub fn first_subject(&self, member: &Member<'_>) -> Option<&Subject> {
         let of_groups = match self.groups.len() < member.groups.len() {
-            true => self.groups.iter().filter(|(name, _)| member.groups.contains(&***name)).map(|(_, place)| place).min(),
+            true => {
+                self.groups.iter().filter(|(name, _)| member.groups.contains(&***name)).map(|(_, place)| place).min()
+            }
             false => member.groups.iter().filter_map(|name| self.groups.get(*name)).min(),
         };
         let place = self.users.get(&*member.user.name).into_iter().chain(of_groups).min()?;

@@ -62,7 +62,9 @@ impl Rule {
     /// The rule as a role has it.
     pub fn value(&self) -> Value {
         let lists = self.lists().into_iter().filter(|(_, list)| !list.is_empty());
-        Value::Object(lists.map(|(name, list)| (name, list.iter().map(|text| Value::from(&**text)).collect())).collect::<Map>())
+        Value::Object(
+            lists.map(|(name, list)| (name, list.iter().map(|text| Value::from(&**text)).collect())).collect::<Map>(),
+        )
     }
 
     /// The memory that it takes, in bytes.

@@ -1,6 +1,8 @@
-//! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions and policies that cost much.
+//! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions, policies, roles and quotas that cost much.
 
 mod admission;
+mod authorization;
+mod counts;
 mod custom;
 mod hooks;
 mod hostile;
@@ -17,7 +19,9 @@ use super::catalogue::Coded;
 pub fn of(class: &str) -> &'static [Coded] {
     match class {
         "admission" => admission::ATTACKS,
+        "authorization" => authorization::ATTACKS,
         "bodies" => custom::ATTACKS,
+        "counts" => counts::ATTACKS,
         "identity" => identity::ATTACKS,
         "memory" => memory::ATTACKS,
         "programs" => programs::ATTACKS,

@@ -27,8 +27,13 @@ const PORTION: usize = 4096;
 /// # Errors
 /// 504, if the deadline passes.
 pub(super) fn missing(owned: &[&Rule], wanted: &[Rule], deadline: &Deadline) -> ApiResult<Vec<String>> {
-    let mut missing =
-        Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_REPORTED_BYTES, compared: Cell::new(0), deadline };
+    let mut missing = Missing {
+        verbs: HashMap::new(),
+        paths: Vec::new(),
+        room: MAX_REPORTED_BYTES,
+        compared: Cell::new(0),
+        deadline,
+    };
     for rule in wanted {
         if missing.look_at(owned, rule)?.is_break() {
             break;
@@ -60,7 +65,8 @@ impl<'r> Missing<'r> {
         for group in &rule.api_groups {
             let owned = self.narrowed(owned, |owned| &owned.api_groups, |owned| has(&owned.api_groups, group))?;
             for resource in &rule.resources {
-                let owned = self.narrowed(&owned, |owned| &owned.resources, |owned| covers_resource(owned, resource))?;
+                let owned =
+                    self.narrowed(&owned, |owned| &owned.resources, |owned| covers_resource(owned, resource))?;
                 for name in &names {
                     let owned =
                         self.narrowed(&owned, |owned| &owned.resource_names, |owned| covers_name(owned, *name))?;

@@ -84,19 +84,20 @@ fn apply(policy: &mut Policy, draft: Draft) {
 }
 
 fn rules_for(policy: &Policy, user: &User, namespace: &str) -> (Vec<Rule>, Vec<String>) {
-    let (rules, unresolved) = policy.rules_for(user, namespace);
+    let (rules, unresolved) = policy.rules_for(user, namespace, Deadline::never()).expect("there is no deadline");
     (rules.into_iter().cloned().collect(), unresolved.iter().map(Unresolved::by_kind).collect())
 }
 
 fn policy_allows(policy: &Policy, user: &User, request: &str, namespace: &str) -> bool {
     let mut allowed = false;
-    policy.visit(user, namespace, |found| match found {
+    let visited = policy.visit(user, namespace, Deadline::never(), |found| match found {
         Ok((_, rule)) if allows(rule, user, request, namespace) => {
             allowed = true;
             ControlFlow::Break(())
         }
         _ => ControlFlow::Continue(()),
     });
+    assert!(visited.is_ok());
     allowed
 }
 
@@ -310,8 +311,8 @@ fn covers() {
         lacking.sort();
         let owned = rules(owned);
         assert_eq!(
-            missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted), &Deadline::default()),
-            lacking,
+            missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted), Deadline::never()).ok(),
+            Some(lacking),
             "{owned:?} {wanted:?}"
         );
     }
@@ -345,9 +346,66 @@ fn key(resource: &str, namespace: &str, name: &str) -> Key {
 
 /// An object as the store keeps it, as far as that matters here.
 fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
-    let head = "{\"metadata\":{\"uid\":\"u\"";
+    let head = format!("{{\"metadata\":{{\"namespace\":\"{namespace}\",\"uid\":\"u\"");
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
     Draft { key: key(resource, namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
+}
+
+/// A binding with few subjects, one with many, and changes from one to the other.
+#[test]
+fn bindings_are_found_by_their_subjects_as_they_change() {
+    let mut policy = Policy::default();
+    set_role(&mut policy, "n", "r", &["get \"\" pods"]);
+    let many: Vec<String> = (0..100).map(|number| format!("User:u{number}")).chain(["Group:late".into()]).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let groups: Vec<String> = (0..1000).map(|number| format!("g{number}")).collect();
+    let groups: Vec<&str> = groups.iter().map(String::as_str).chain(["late"]).collect();
+    let (first, last, late, crowd) = (user("u0", &[]), user("u99", &["x"]), user("x", &["late"]), user("x", &groups));
+    let sources = |policy: &Policy, user: &User| {
+        let mut sources = Vec::new();
+        let visited = policy.visit(user, "n", Deadline::never(), |found| {
+            sources.extend(found.map(|(source, _)| source.to_string()));
+            ControlFlow::Continue(())
+        });
+        assert!(visited.is_ok());
+        sources
+    };
+    let source = |name: &str, subject: &str| format!("RoleBinding \"{name}/n\" of Role \"r\" to {subject}");
+    set_binding(&mut policy, "n", "wide", "Role:r", &many);
+    assert_eq!(sources(&policy, &first), [source("wide", "User \"u0\"")]);
+    assert_eq!(sources(&policy, &last), [source("wide", "User \"u99\"")]);
+    assert_eq!(sources(&policy, &late), [source("wide", "Group \"late\"")]);
+    assert_eq!(sources(&policy, &crowd), [source("wide", "Group \"late\"")]);
+    set_binding(&mut policy, "n", "a", "Role:r", &["Group:g7", "User:x", "Group:g3"]);
+    assert_eq!(sources(&policy, &crowd), [source("a", "Group \"g7\""), source("wide", "Group \"late\"")]);
+    assert_eq!(sources(&policy, &late), [source("a", "User \"x\""), source("wide", "Group \"late\"")]);
+    set_binding(&mut policy, "n", "wide", "Role:r", &["User:u99", "User:u99"]);
+    assert_eq!(sources(&policy, &first), Vec::<String>::new());
+    assert_eq!(sources(&policy, &last), [source("wide", "User \"u99\"")]);
+    set_binding(&mut policy, "n", "wide", "Role:r", &many);
+    policy.delete(&key("rolebindings", "n", "a"));
+    assert_eq!(sources(&policy, &crowd), [source("wide", "Group \"late\"")]);
+    policy.delete(&key("rolebindings", "n", "wide"));
+    policy.delete(&key("rolebindings", "n", "wide"));
+    assert_eq!(sources(&policy, &last), Vec::<String>::new());
+}
+
+#[test]
+fn decisions_end_with_their_deadline() {
+    let store = Store::new(2);
+    let rbac = Arc::new(Rbac::new(store.clone()));
+    store.create(draft("rolebindings", "n", "b", &binding("Role:r", &["User:alice"])), None).expect("it is new");
+    store.create(draft("roles", "n", "r", &role(&["list \"\" pods"])), None).expect("it is new");
+    let (alice, passed) = (user("alice", &[]), Deadline::passed());
+    let target =
+        Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
+    let decision = rbac.authorize(&Attributes { deadline: &passed, ..Attributes::new(&alice, "list", target) });
+    assert_eq!(decision.map_err(|late| late.code()), Err(504));
+    assert_eq!(rbac.rules(&alice, "n", &passed).map_err(|late| late.code()), Err(504));
+    let wide = rules(&[format!("{} * * -", vec!["verb"; 5000].join(",")).as_str()]);
+    let owned = vec![&wide[0]; 2];
+    assert_eq!(missing(&owned, &rules(&["other * *"]), &passed).map_err(|late| late.code()), Err(504));
+    assert!(missing(&owned, &rules(&["other * *"]), Deadline::never()).is_ok_and(|missing| missing.len() == 1));
 }
 
 #[test]
@@ -358,7 +416,7 @@ fn decisions_follow_the_store_at_once() {
     let decide = || {
         let target =
             Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
-        rbac.authorize(&Attributes::new(&alice, "list", target))
+        rbac.authorize(&Attributes::new(&alice, "list", target)).expect("there is no deadline")
     };
     let allowed = Decision::Allow("RBAC: allowed by RoleBinding \"b/n\" of Role \"r\" to User \"alice\"".into());
     assert_eq!(decide(), Decision::NoOpinion(String::new()));
@@ -366,7 +424,10 @@ fn decisions_follow_the_store_at_once() {
     assert_eq!(decide(), Decision::NoOpinion(format!("RBAC: {}", not_found("role", "r"))));
     let made = store.create(draft("roles", "n", "r", &role(&["list \"\" pods"])), None).expect("it is new");
     assert_eq!(decide(), allowed);
-    assert_eq!(rbac.rules(&alice, "n").resources[0].resources, ["pods"]);
+    assert_eq!(
+        rbac.rules(&alice, "n", Deadline::never()).expect("there is no deadline").resources[0].resources,
+        ["pods"]
+    );
     store.update(draft("roles", "n", "r", &role(&["list \"\" nodes"])), made.revision).expect("it is current");
     assert_eq!(decide(), Decision::NoOpinion(String::new()));
     // More happens than the history keeps.

@@ -48,7 +48,8 @@ impl Remaining {
 
     /// The number of objects by resource and group.
     pub(super) fn resources(&self, registry: &Registry) -> BTreeMap<String, usize> {
-        let named = |id: &ResourceId| registry.get(*id).map(|resource| format!("{}.{}", resource.plural, resource.group));
+        let named =
+            |id: &ResourceId| registry.get(*id).map(|resource| format!("{}.{}", resource.plural, resource.group));
         let counts = self.resources.iter().filter_map(|(id, count)| Some((named(id)?, count.unsigned_abs())));
         counts.collect()
     }

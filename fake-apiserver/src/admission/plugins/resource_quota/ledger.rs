@@ -72,7 +72,8 @@ impl Ledger {
             page.count(write).await;
         }
         drop(page);
-        let outcome = promise.0.await.unwrap_or_else(|_| Err("a quota has not counted a write that it promised to".into()));
+        let outcome =
+            promise.0.await.unwrap_or_else(|_| Err("a quota has not counted a write that it promised to".into()));
         outcome.map_err(ApiError::internal)
     }
 }
@@ -107,7 +108,9 @@ impl Page {
     }
 
     fn is_current(&self, stored: &BTreeMap<Key, Arc<Entry>>) -> bool {
-        let is_same = |(quota, entry): (&Quota, &Arc<Entry>)| quota.entry.key == entry.key && quota.entry.revision == entry.revision;
+        let is_same = |(quota, entry): (&Quota, &Arc<Entry>)| {
+            quota.entry.key == entry.key && quota.entry.revision == entry.revision
+        };
         self.quotas.len() == stored.len() && self.quotas.values().zip(stored.values()).all(is_same)
     }
 

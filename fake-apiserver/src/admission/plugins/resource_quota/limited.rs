@@ -61,8 +61,12 @@ impl Limited {
             return Err(Refusal::Forbidden(format!("insufficient quota to consume: {}", uncovered.join(","))));
         }
         let is_in = |scope: &Scope<'_>| evaluator.is_in_scope(scope, object);
-        let covered: BTreeSet<&str> =
-            quotas.iter().flat_map(|quota| quota.scopes()).filter(|scope| is_in(scope)).map(|scope| scope.name).collect();
+        let covered: BTreeSet<&str> = quotas
+            .iter()
+            .flat_map(|quota| quota.scopes())
+            .filter(|scope| is_in(scope))
+            .map(|scope| scope.name)
+            .collect();
         let limited = self.0.iter().flat_map(|limited| items(limited, "/matchScopes")).map(Scope::read);
         let uncovered: Vec<String> = limited
             .filter(|scope| is_in(scope) && !covered.contains(scope.name))

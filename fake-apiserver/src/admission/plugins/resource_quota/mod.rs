@@ -94,7 +94,9 @@ impl Plugin for ResourceQuota {
         let evaluator = evaluator(write);
         match evaluator.handles(write, object) {
             false => Verdict::Now(Ok(())),
-            true => Verdict::Later(Box::pin(count(write, object, evaluator, ledger.unwrap_or_default(), &self.limited))),
+            true => {
+                Verdict::Later(Box::pin(count(write, object, evaluator, ledger.unwrap_or_default(), &self.limited)))
+            }
         }
     }
 }

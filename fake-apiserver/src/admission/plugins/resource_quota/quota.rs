@@ -26,7 +26,8 @@ impl Quota {
         let quota = entry.object();
         let [hard, used] = ["hard", "used"].map(|list| Amounts::read(&quota["status"][list]));
         let spec = &quota["spec"];
-        let selection = json!({"spec": {"scopes": spec["scopes"].clone(), "scopeSelector": spec["scopeSelector"].clone()}});
+        let selection =
+            json!({"spec": {"scopes": spec["scopes"].clone(), "scopeSelector": spec["scopeSelector"].clone()}});
         Quota { entry, hard, used, promised: Amounts::default(), selection }
     }
 
