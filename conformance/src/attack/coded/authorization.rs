@@ -92,14 +92,14 @@ fn binding(ground: &Ground, name: &str, role: &str, subjects: usize, last: &str)
 
 /// A role with that many rules, each about one name.
 fn role(ground: &Ground, name: &str, names: impl Iterator<Item = usize>) -> Value {
-    let rule = |number: usize| json!({"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"], "resourceNames": [format!("s-{number}")]});
+    let rule = |number: usize| json!({"apiGroups": [""], "resources": ["secrets"], "verbs": ["use"], "resourceNames": [format!("s-{number}")]});
     json!({"metadata": {"name": named(ground, name)}, "rules": names.map(rule).collect::<Vec<_>>()})
 }
 
 /// A review of a user with that many groups, and another one at last.
 fn review(groups: usize, last: &str) -> Value {
     let groups: Vec<String> = (0..groups).map(|number| format!("g-{number}")).chain([last.to_owned()]).collect();
-    let asked = json!({"verb": "get", "version": "v1", "resource": "secrets", "name": "s-1", "namespace": "default"});
+    let asked = json!({"verb": "use", "version": "v1", "resource": "secrets", "name": "s-1", "namespace": "default"});
     json!({"spec": {"user": "somebody", "groups": groups, "resourceAttributes": asked}})
 }
 
@@ -108,7 +108,8 @@ async fn decision(ground: &Ground, review: &Value) -> Result<String> {
     let answer = ground.must("POST", REVIEWS, review).await?;
     let kind = if answer["status"]["allowed"] == true { "allowed" } else { "refused" };
     let reason = answer["status"]["reason"].as_str().unwrap_or_default();
-    Ok(format!("{kind} {}", reason.split(" not found").next().unwrap_or_default().replace(ground.namespace(), "NS")))
+    let reason = reason.split(" not found").next().unwrap_or_default().replace(ground.namespace(), "NS");
+    Ok(format!("{kind} {reason}").trim_end().to_owned())
 }
 
 /// The number of times of each text.

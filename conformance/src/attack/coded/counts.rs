@@ -97,7 +97,13 @@ impl<'g> Place<'g> {
         let quota = json!({"metadata": {"name": name}, "spec": {"hard": hard}});
         self.ground.must("POST", &self.path("resourcequotas"), &quota).await?;
         let status = json!({"status": {"hard": hard, "used": none}});
-        self.ground.must("PATCH", &self.path(&format!("resourcequotas/{name}/status")), &status).await?;
+        self.patch(&format!("resourcequotas/{name}/status"), &status).await
+    }
+
+    /// Patches an object of the namespace, which must succeed.
+    async fn patch(&self, object: &str, patch: &Value) -> Result<()> {
+        let (code, answer) = self.ask("PATCH", &self.path(object), patch).await?;
+        ensure!(code == 200, "{code} {answer}");
         Ok(())
     }
 
@@ -185,12 +191,9 @@ async fn a_quota_that_changes(ground: &Ground) -> Result<String> {
     let raise = async {
         for turn in 0..40 {
             let hard = json!({"configmaps": (1000 + turn).to_string()});
-            place
-                .ground
-                .must("PATCH", &place.path("resourcequotas/q/status"), &json!({"status": {"hard": hard}}))
-                .await?;
+            place.patch("resourcequotas/q/status", &json!({"status": {"hard": hard}})).await?;
         }
-        Ok(())
+        anyhow::Ok(())
     };
     let (codes, ()) = tokio::try_join!(place.created("c", 200), raise)?;
     let (used, stored) = (place.used("q").await?, place.stored().await?);
