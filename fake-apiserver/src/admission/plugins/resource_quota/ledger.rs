@@ -21,7 +21,7 @@ use crate::registry::{Amounts, child, ids};
 use crate::store::{Entry, Key, Scope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::oneshot::{self, Receiver, Sender, error::TryRecvError};
+use tokio::sync::oneshot::{self, Receiver, Sender};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// The ledger of a namespace.
@@ -68,13 +68,14 @@ impl Ledger {
     /// 500, if a quota cannot be written.
     pub(super) async fn counted(&self, write: &Attributes<'_>, mut promise: Promise) -> ApiResult<Vec<Key>> {
         let mut page = self.0.lock().await;
-        if matches!(promise.0.try_recv(), Err(TryRecvError::Empty)) {
+        let mut outcome = promise.0.try_recv();
+        if outcome.is_err() {
             page.count(write).await;
+            outcome = promise.0.try_recv();
         }
-        drop(page);
-        let outcome =
-            promise.0.await.unwrap_or_else(|_| Err("a quota has not counted a write that it promised to".into()));
-        outcome.map_err(ApiError::internal)
+        outcome
+            .unwrap_or_else(|_| Err("a quota has not counted what it promised to".into()))
+            .map_err(ApiError::internal)
     }
 }
 
