@@ -61,7 +61,7 @@ pub(super) struct Namespaces {
 /// A terminating namespace whose pods are all being deleted.
 struct Closed {
     uid: Box<str>,
-    /// What remained of its other objects, once they were all being deleted, too.
+    /// The rest of its other objects, once they were all being deleted, too.
     content: Option<Remaining>,
 }
 

@@ -4,15 +4,13 @@
 //! `api/escalation.rs` prevents users from granting permissions that they lack.
 
 use super::cursor::At;
+use super::role_bindings::{self, GROUP};
 use super::rules::{Cell, Grants, NameRule, Rules, Strategy};
-use super::{default_to, items, role_bindings, roles, text};
+use super::{default_to, items, roles, text};
 use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
 use tree::Value;
-
-/// The API group, which is also that of roles, users and groups in references.
-pub const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// The common rules of all four kinds.
 const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };

@@ -1,6 +1,6 @@
 //! The digest of role bindings: the role, and the subjects, to be found by the users that they stand for.
 
-use super::{RBAC_GROUP, items, text};
+use super::{items, text};
 use crate::object::meta;
 use crate::schema::quote;
 use crate::store::{Digest, Entry};
@@ -9,6 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use tree::Value;
+
+/// The API group, which is also that of roles, users and groups in references.
+pub const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// `RoleBinding` or, without a namespace, `ClusterRoleBinding`.
 #[derive(Debug)]
@@ -72,7 +75,7 @@ impl RoleRef {
     /// The role of a binding. Its group is defaulted.
     pub fn of(binding: &Value) -> RoleRef {
         let reference = &binding["roleRef"];
-        let api_group = Some(text(reference, "/apiGroup")).filter(|group| !group.is_empty()).unwrap_or(RBAC_GROUP);
+        let api_group = Some(text(reference, "/apiGroup")).filter(|group| !group.is_empty()).unwrap_or(GROUP);
         RoleRef {
             api_group: api_group.into(),
             kind: text(reference, "/kind").into(),

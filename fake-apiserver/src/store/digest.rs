@@ -1,4 +1,4 @@
-//! The digest of an object: what readers need of it, in a form of their own. Its writer makes it before the object can be seen, so that
+//! The digest of an object: all that readers need of it, in a form of their own. Its writer makes it before the object can be seen, so that
 //! no reader has to parse the object while others wait.
 
 use std::any::Any;
@@ -18,7 +18,7 @@ impl Digest {
         Digest { content: Arc::new(content), bytes }
     }
 
-    /// What it says, if that is a `T`.
+    /// The content, if that is a `T`.
     pub fn content<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.content.clone().downcast().ok()
     }
@@ -30,7 +30,7 @@ impl Digest {
 }
 
 impl PartialEq for Digest {
-    /// Whether both are the same one: what they say cannot be compared.
+    /// Whether both are the same one: contents cannot be compared.
     fn eq(&self, other: &Digest) -> bool {
         Arc::ptr_eq(&self.content, &other.content)
     }

@@ -28,7 +28,7 @@ pub struct Meta {
     pub complete_under: u64,
     /// Whether the object is stored without values with which it is read, so that an update that stores these changes it.
     pub lacks_defaults: bool,
-    /// What readers need of the object, if its kind has that in a form of its own.
+    /// The digest of the object, if its kind has one.
     pub digest: Option<Digest>,
 }
 

@@ -1,4 +1,4 @@
-//! What is counted for many at once: quotas, and what is left of namespaces and of definitions.
+//! Counts of many objects at once: in quotas, and of those that are left of namespaces and of definitions.
 
 use crate::attack::catalogue::{Coded, Run};
 use crate::attack::ground::Ground;
@@ -133,7 +133,7 @@ impl<'g> Place<'g> {
     }
 }
 
-/// What a large quota allows, of config maps so many.
+/// The amounts of a large quota, of config maps so many.
 fn large(config_maps: usize) -> Value {
     let others = (0..RESOURCES).map(|number| (format!("count/things-{number}.example.com"), json!("1")));
     Value::Object(others.chain([("configmaps".to_owned(), json!(config_maps.to_string()))]).collect())

@@ -1,5 +1,5 @@
-//! The names of a resource's objects by namespace, and what a plugin keeps for each namespace that has any: to look for that costs one
-//! atomic read while none change.
+//! The names of a resource's objects by namespace, and a value for each namespace that has any: to look for them costs one atomic read
+//! while none change.
 
 use crate::index::{Index, Live};
 use crate::store::{Entry, Key, ResourceId, Store};
@@ -32,7 +32,7 @@ impl<T: Default> Names<T> {
         current.0.get(namespace).into_iter().flat_map(|place| &place.keys).cloned().collect()
     }
 
-    /// What is kept for a namespace as long as it has objects; `None` if it has none.
+    /// The `T` of a namespace, which is kept as long as it has objects; `None` if it has none.
     pub(super) fn own(&self, namespace: &str) -> Option<Arc<T>> {
         let current = self.0.current();
         if current.0.is_empty() {

@@ -28,7 +28,7 @@ use tokio::sync::{Mutex, MutexGuard};
 #[derive(Default)]
 pub(super) struct Ledger(Mutex<Page>);
 
-/// What is open in a ledger.
+/// The open page of a ledger.
 #[derive(Default)]
 pub(super) struct Page {
     /// The quotas of the namespace, by name, as they were last seen.
@@ -38,7 +38,7 @@ pub(super) struct Page {
 
 /// A write that waits to be counted.
 struct Waiting {
-    /// What it uses, by quota: of those that have not counted it yet.
+    /// The amounts that it uses, by quota: of those that have not counted it yet.
     requested: BTreeMap<Key, Amounts>,
     /// The quotas that others have changed before they could count it.
     again: Vec<Key>,

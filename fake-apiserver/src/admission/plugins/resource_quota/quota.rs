@@ -1,4 +1,4 @@
-//! A quota as writes are checked against it: read once for each revision, and with what is promised to the writes that wait.
+//! A quota as writes are checked against it: read once for each revision, and with the amounts that are promised to writes that wait.
 
 use super::scopes::{Scope, scopes};
 use crate::registry::Amounts;
@@ -10,11 +10,11 @@ use tree::{Value, json};
 pub(super) struct Quota {
     /// The revision of it that was read, or written.
     pub(super) entry: Arc<Entry>,
-    /// What it allows, by its status.
+    /// The amounts that it allows, by its status.
     pub(super) hard: Amounts,
-    /// What is used of it, by its status.
+    /// The amounts that are used of it, by its status.
     pub(super) used: Amounts,
-    /// What will be used when those who wait are counted.
+    /// The amounts that those who wait will use.
     pub(super) promised: Amounts,
     /// The part that selects objects.
     selection: Value,
@@ -41,7 +41,7 @@ impl Quota {
         scopes(&self.selection)
     }
 
-    /// What is used or promised of the resources that a list names.
+    /// The amounts that are used or promised of the resources that a list names.
     pub(super) fn taken(&self, of: &Amounts) -> Amounts {
         let among = |own: &Amounts| -> Amounts {
             of.names().filter_map(|name| own.get(name).map(|amount| (name.clone(), amount.clone()))).collect()
