@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The classes, in the order in which they are carried out.
-pub const CLASSES: [&str; 14] = [
+pub const CLASSES: [&str; 16] = [
     "http1",
     "http2",
     "tls",
@@ -22,8 +22,10 @@ pub const CLASSES: [&str; 14] = [
     "definitions",
     "admission",
     "identity",
+    "authorization",
     "nodes",
     "state",
+    "counts",
     "memory",
     "programs",
 ];

@@ -22,6 +22,12 @@ impl Deadline {
         Deadline(Some(pace))
     }
 
+    /// One that never passes.
+    pub fn never() -> &'static Deadline {
+        static NEVER: Deadline = Deadline(None);
+        &NEVER
+    }
+
     /// A deadline that has passed.
     pub fn passed() -> Deadline {
         struct Over;

@@ -124,8 +124,13 @@ impl Attributes<'_> {
     }
 
     /// The decision about something else that the user might do.
-    pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> Decision {
-        self.authorizer.authorize(&authorizer::Attributes::new(self.user, verb, target))
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<Decision> {
+        let deadline = &self.deadline;
+        let attributes = authorizer::Attributes { deadline, ..authorizer::Attributes::new(self.user, verb, target) };
+        self.authorizer.authorize(&attributes)
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {

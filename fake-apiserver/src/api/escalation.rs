@@ -7,11 +7,11 @@
 use super::Request;
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use crate::auth::rbac::{Rbac, RoleRef, Rule, Unresolved};
+use crate::auth::rbac::{Rbac, Unresolved};
 use crate::error::{ApiError, ApiResult};
 use crate::object::generation::same_but_for_garbage_collection;
 use crate::object::meta;
-use crate::registry::{Grants, RBAC_GROUP};
+use crate::registry::{Grants, RBAC_GROUP, RoleRef, Rule};
 use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
@@ -29,7 +29,7 @@ pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> 
 }
 
 fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    if authorized(request, "escalate", RBAC_GROUP, &request.resource.plural, request.name) {
+    if authorized(request, "escalate", RBAC_GROUP, &request.resource.plural, request.name)? {
         return Ok(());
     }
     confirm(request, rbac, new, &Rule::all_of(new))?;
@@ -48,26 +48,25 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
 
 fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
     let reference = RoleRef::of(new);
-    let bind = |resource| authorized(request, "bind", &reference.api_group, resource, &reference.name);
-    if reference.resource().is_some_and(bind) {
+    if let Some(resource) = reference.resource()
+        && authorized(request, "bind", &reference.api_group, resource, &reference.name)?
+    {
         return Ok(());
     }
-    let rules = rbac.rules_of(&reference, request.namespace).map_err(|unresolved| missing(request, &unresolved))?;
-    confirm(request, rbac, new, &rules)
+    let role = rbac.role(&reference, request.namespace).map_err(|unresolved| missing(request, &unresolved))?;
+    confirm(request, rbac, new, &role.rules)
 }
 
-fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> bool {
+fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> ApiResult<bool> {
     let target =
         Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
-    let attributes = Attributes::new(&request.user, verb, target);
-    matches!(request.cluster.authorizer.authorize(&attributes), Decision::Allow(_))
+    let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, verb, target) };
+    Ok(matches!(request.cluster.authorizer.authorize(&attributes)?, Decision::Allow(_)))
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let deadline = &request.deadline;
-    let confirmed =
-        rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.resource.plural, deadline);
-    deadline.check()?;
+    let (resource, deadline) = (&request.resource.plural, &request.deadline);
+    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, resource, deadline)?;
     confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 

@@ -12,10 +12,11 @@ impl Permissions for Request<'_> {
     fn may(&self, asked: &Asked<'_>) -> Result<(), String> {
         let Asked { verb, group, version, resource, subresource, namespace, name } = *asked;
         let target = Target::Resource { group, version, resource, subresource, namespace, name };
-        let attributes = Attributes::new(&self.user, verb, target);
+        let attributes = Attributes { deadline: &self.deadline, ..Attributes::new(&self.user, verb, target) };
         match self.cluster.authorizer.authorize(&attributes) {
-            Decision::Allow(_) => Ok(()),
-            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason).to_string()),
+            Ok(Decision::Allow(_)) => Ok(()),
+            Ok(Decision::NoOpinion(reason)) => Err(forbidden(&attributes, &reason).to_string()),
+            Err(late) => Err(late.to_string()),
         }
     }
     fn plural(&self, api_version: &str, kind: &str) -> Option<String> {

@@ -4,16 +4,23 @@
 //! (`forbidden`), whichever of them decides.
 
 use super::User;
-use crate::error::{ApiError, Qualified};
+use crate::deadline::Deadline;
+use crate::error::{ApiError, ApiResult, Qualified};
 use crate::schema::quote;
 
 /// An authorizer of requests.
 pub trait Authorizer: Send + Sync {
     /// Whether a request may be made.
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision>;
 
     /// The rules that hold for a user in a namespace, for `SelfSubjectRulesReview`.
-    fn rules(&self, user: &User, namespace: &str) -> Rules;
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules>;
 }
 
 /// The attributes of a request that authorizers decide by.
@@ -27,12 +34,14 @@ pub struct Attributes<'a> {
     pub target: Target<'a>,
     /// The field selector of a list, a watch or a deletecollection, as required fields and their values.
     pub fields: &'a [(String, String)],
+    /// The deadline of the decision.
+    pub deadline: &'a Deadline,
 }
 
 impl<'a> Attributes<'a> {
-    /// The attributes of a request without a field selector.
+    /// The attributes of a request without a field selector and a deadline.
     pub fn new(user: &'a User, verb: &'a str, target: Target<'a>) -> Self {
-        Attributes { user, verb, target, fields: &[] }
+        Attributes { user, verb, target, fields: &[], deadline: Deadline::never() }
     }
 }
 

@@ -20,6 +20,7 @@
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, Errors, FieldError, Path, aggregate};
 use crate::memo::Memo;
 use crate::object::domain_path::domain_prefixed_path;
@@ -87,7 +88,7 @@ impl Impersonation {
     /// Decides whether the request that `attributes` describe may act as `wanted`.
     ///
     /// # Errors
-    /// 403 if its user may not impersonate that user, or not for this request.
+    /// 403 if its user may not impersonate that user, or not for this request; 504, if the deadline passes.
     pub fn authorize(
         &self,
         authorizer: &dyn Authorizer,
@@ -108,6 +109,7 @@ impl Impersonation {
                 Some(Err(error)) => refusal = refusal.or(Some(error)),
             }
         }
+        attributes.deadline.check()?;
         // The legacy mode applies to all users, so at least one mode has refused.
         Err(refusal.unwrap_or_else(|| ApiError::untyped("all impersonation modes failed")))
     }
@@ -163,7 +165,7 @@ impl Mode {
     }
 
     fn check(self, authorizer: &dyn Authorizer, request: &Attributes<'_>, wanted: &User) -> Option<ApiResult<User>> {
-        let inquiry = Inquiry { mode: self, authorizer, requester: request.user };
+        let inquiry = Inquiry { mode: self, authorizer, requester: request.user, deadline: request.deadline };
         self.applies(wanted, request.user).then(|| inquiry.whole(request, wanted))
     }
 }
@@ -173,6 +175,7 @@ struct Inquiry<'a> {
     mode: Mode,
     authorizer: &'a dyn Authorizer,
     requester: &'a User,
+    deadline: &'a Deadline,
 }
 
 impl Inquiry<'_> {
@@ -252,11 +255,11 @@ impl Inquiry<'_> {
 
     fn may_be(&self, group: &str, resource: &str, subresource: &str, namespace: &str, name: &str) -> ApiResult<()> {
         let target = Target::Resource { group, version: "v1", resource, subresource, namespace, name };
-        self.ask(&Attributes::new(self.requester, self.mode.verb(), target))
+        self.ask(&Attributes { deadline: self.deadline, ..Attributes::new(self.requester, self.mode.verb(), target) })
     }
 
     fn ask(&self, attributes: &Attributes<'_>) -> ApiResult<()> {
-        match self.authorizer.authorize(attributes) {
+        match self.authorizer.authorize(attributes)? {
             Decision::Allow(_) => Ok(()),
             Decision::NoOpinion(reason) => Err(forbidden(attributes, &reason)),
         }

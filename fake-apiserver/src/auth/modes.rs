@@ -9,6 +9,8 @@
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
+use crate::deadline::Deadline;
+use crate::error::ApiResult;
 use std::fmt;
 use std::str::FromStr;
 
@@ -119,34 +121,34 @@ impl Union {
 }
 
 impl Authorizer for Union {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         if attributes.user.is_in(SYSTEM_PRIVILEGED_GROUP) {
-            return Decision::Allow(String::new());
+            return Ok(Decision::Allow(String::new()));
         }
         let mut reasons = Vec::new();
         for (mode, authorizer) in &self.chain {
-            match authorizer.authorize(attributes) {
+            match authorizer.authorize(attributes)? {
                 Decision::NoOpinion(reason) if reason.is_empty() => {}
                 // As `GetNameForAuthorizerMode` calls it.
                 Decision::NoOpinion(reason) => {
                     reasons.push(format!("{}: {reason}", mode.as_str().to_ascii_lowercase()));
                 }
-                allowed @ Decision::Allow(_) => return allowed,
+                allowed @ Decision::Allow(_) => return Ok(allowed),
             }
         }
-        Decision::NoOpinion(reasons.join("\n"))
+        Ok(Decision::NoOpinion(reasons.join("\n")))
     }
 
-    fn rules(&self, user: &User, namespace: &str) -> Rules {
+    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
         let mut all = Rules::default();
         for (_, authorizer) in &self.chain {
-            let rules = authorizer.rules(user, namespace);
+            let rules = authorizer.rules(user, namespace, deadline)?;
             all.resources.extend(rules.resources);
             all.paths.extend(rules.paths);
             all.incomplete |= rules.incomplete;
             all.errors.extend(rules.errors);
         }
-        all
+        Ok(all)
     }
 }
 
@@ -158,26 +160,25 @@ pub struct AllowAuthenticated;
 const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
 impl Authorizer for AllowAuthenticated {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let public =
             attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
-        if public || !attributes.user.is_anonymous() {
-            Decision::Allow(String::new())
-        } else {
-            Decision::NoOpinion(String::new())
+        match public || !attributes.user.is_anonymous() {
+            true => Ok(Decision::Allow(String::new())),
+            false => Ok(Decision::NoOpinion(String::new())),
         }
     }
 
-    fn rules(&self, user: &User, _namespace: &str) -> Rules {
+    fn rules(&self, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
         let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
         if user.is_anonymous() {
-            return Rules {
+            return Ok(Rules {
                 resources: Vec::new(),
                 paths: vec![PathRule { verbs: list(&["get"]), paths: list(&PUBLIC_PATHS) }],
                 ..Rules::default()
-            };
+            });
         }
-        Rules {
+        Ok(Rules {
             resources: vec![ResourceRule {
                 verbs: list(&["*"]),
                 api_groups: list(&["*"]),
@@ -186,7 +187,7 @@ impl Authorizer for AllowAuthenticated {
             }],
             paths: vec![PathRule { verbs: list(&["*"]), paths: list(&["*"]) }],
             ..Rules::default()
-        }
+        })
     }
 }
 
@@ -195,11 +196,11 @@ impl Authorizer for AllowAuthenticated {
 pub struct AlwaysDeny;
 
 impl Authorizer for AlwaysDeny {
-    fn authorize(&self, _attributes: &Attributes<'_>) -> Decision {
-        Decision::NoOpinion("Everything is forbidden.".into())
+    fn authorize(&self, _attributes: &Attributes<'_>) -> ApiResult<Decision> {
+        Ok(Decision::NoOpinion("Everything is forbidden.".into()))
     }
 
-    fn rules(&self, _user: &User, _namespace: &str) -> Rules {
-        Rules::default()
+    fn rules(&self, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+        Ok(Rules::default())
     }
 }

@@ -4,11 +4,12 @@
 //! defaults, static validation, bound object, limits, signature.
 
 use super::bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
-use super::reviews::{NAMESPACE_MISMATCH, field, strings, text};
+use super::reviews::{NAMESPACE_MISMATCH, field, text};
 use super::{Authenticator, Notes, Objects, ServiceAccount, attestations, jwt, metadata};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::ids::Ids;
+use crate::registry::strings;
 use crate::user::credential_id;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;

@@ -28,12 +28,13 @@ pub(crate) fn draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
     let metadata = Metadata::of(object);
     let labels = metadata.texts("labels").iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(resource.id, metadata.text("namespace"), metadata.text("name"));
-    let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0, lacks_defaults: false };
+    let digest = resource.rules.digest.map(|digest| digest(object));
+    let meta = Meta { uid: metadata.text("uid").into(), labels, fields, digest, ..Meta::default() };
     Ok(Draft { key, json: encoded.json, slot, body, meta })
 }
 
 /// The draft of an object whose text is as [`draft`] encodes it, with `<uid>` and `<time>` in place of the uid and of times, and without a
-/// revision. Its kind has no fields of its own to select by.
+/// revision. Its kind has no fields of its own to select by, and it has no digest.
 pub(crate) fn recorded_draft(resource: &Resource, key: Key, text: &str, uid: &str, time: &str) -> Option<Encoded> {
     let (before, behind) = text.split_once("<uid>")?;
     let before = format!("{before}{uid}");
@@ -46,12 +47,6 @@ pub(crate) fn recorded_draft(resource: &Resource, key: Key, text: &str, uid: &st
         slot: before.len() + 1,
         json: (before + &behind.replace("<time>", time)).into_bytes(),
         body: resource.storage().head.len(),
-        meta: Meta {
-            uid: uid.into(),
-            labels: labels.into_iter().collect(),
-            fields: Vec::new(),
-            complete_under: 0,
-            lacks_defaults: false,
-        },
+        meta: Meta { uid: uid.into(), labels: labels.into_iter().collect(), ..Meta::default() },
     })
 }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 /// An observer of commits.
 pub(crate) trait After: Send + Sync {
-    /// Called when an entry was stored. It runs within the write, so it must only take a note of it.
-    fn stored(&self, entry: &Entry);
+    /// Called when an entry was stored, with the one that it replaced. It runs within the write, so it must only take a note of it.
+    fn stored(&self, entry: &Entry, before: Option<&Entry>);
 
     /// Called when an entry was removed, with its last state. It must only take a note of it.
     fn removed(&self, entry: &Entry);
@@ -59,7 +59,7 @@ impl<'c> Commits<'c> {
     /// Stores a new object.
     pub(crate) async fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
         let entry = self.store.create(draft, parent)?;
-        self.note_stored(&entry);
+        self.note_stored(&entry, None);
         Ok(entry)
     }
 
@@ -113,7 +113,7 @@ impl<'c> Commits<'c> {
         match self.store.update(draft, current.revision)? {
             Updated::Unchanged(entry) => Ok(entry),
             Updated::Changed(entry) => {
-                self.note_stored(&entry);
+                self.note_stored(&entry, Some(current));
                 Ok(entry)
             }
         }
@@ -127,9 +127,9 @@ impl<'c> Commits<'c> {
         Ok(removed)
     }
 
-    fn note_stored(&self, entry: &Entry) {
+    fn note_stored(&self, entry: &Entry, before: Option<&Entry>) {
         if let Some(follower) = &self.after {
-            follower.stored(entry);
+            follower.stored(entry, before);
         }
     }
 }

@@ -151,14 +151,15 @@ impl<'r> Exchange<'r> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
-        let user = self.impersonate(requester?, trace)?;
+        let deadline = offload.computation.deadline();
+        let user = self.impersonate(requester?, trace, &deadline)?;
         offload.computation.is_for(&user);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
             Err(Full) => return Ok(too_many()),
         };
-        self.authorize(&user)?;
+        self.authorize(&user, &deadline)?;
         if let Err(fault) = self.inject_fault(&user).await {
             // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;
@@ -170,15 +171,15 @@ impl<'r> Exchange<'r> {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
             self.leave(offload, limit).await;
-            return self.document(&catalog, &offload.computation.deadline()).await;
+            return self.document(&catalog, &deadline).await;
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
             Some(served) if is_elsewhere(served, path, self.verb) => {
-                return self.document(&catalog, &offload.computation.deadline()).await;
+                return self.document(&catalog, &deadline).await;
             }
             Some(served) => target(served, path, self.verb)?,
             None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
-            None => return self.document(&catalog, &offload.computation.deadline()).await,
+            None => return self.document(&catalog, &deadline).await,
         };
         let Served { resource, version, subresource } = target;
         let handler = subresource.map(|subresource| subresource.handler);
@@ -216,7 +217,7 @@ impl<'r> Exchange<'r> {
             user_agent: header(self.parts, USER_AGENT),
             body,
             ends: limit.map(|limit| later(Instant::now(), limit.duration)),
-            deadline: offload.computation.deadline(),
+            deadline,
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
             measures: &self.replica.measures,
@@ -314,21 +315,21 @@ impl<'r> Exchange<'r> {
     }
 
     /// The user to impersonate, if `requester` is allowed to; without impersonation headers, `requester`.
-    fn impersonate(&self, requester: Arc<User>, trace: &mut Trace) -> ApiResult<Arc<User>> {
+    fn impersonate(&self, requester: Arc<User>, trace: &mut Trace, deadline: &Deadline) -> ApiResult<Arc<User>> {
         let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.nosniff = true)?;
         let Some(wanted) = wanted else { return Ok(requester) };
         let verb = self.audited_verb();
-        let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb));
+        let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb, deadline));
         let impersonated = self.replica.impersonation.authorize(rules, &attributes, &wanted)?;
         let user = impersonated.user.clone();
         trace.impersonated = Some(impersonated);
         Ok(user)
     }
 
-    fn authorize(&self, user: &User) -> ApiResult<()> {
+    fn authorize(&self, user: &User, deadline: &Deadline) -> ApiResult<()> {
         let verb = self.audited_verb();
-        let attributes = self.attributes(user, &verb);
-        match self.replica.cluster.authorizer.authorize(&attributes) {
+        let attributes = self.attributes(user, &verb, deadline);
+        match self.replica.cluster.authorizer.authorize(&attributes)? {
             Decision::Allow(_) => Ok(()),
             Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
         }

@@ -37,7 +37,7 @@ impl Reconciler for ApiServices {
         let is_about = |key: &Key| matches!(key.resource, ids::CUSTOM_RESOURCE_DEFINITIONS | ids::API_SERVICES);
         match event {
             Event::Start => vec!["".into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => {
+            Event::Stored(entry, _) | Event::Removed(entry) if is_about(&entry.key) => {
                 let group = entry.key.name().split_once('.').map(|(_, group)| group).filter(|group| !group.is_empty());
                 group.map(Into::into).into_iter().collect()
             }

@@ -78,7 +78,7 @@ impl Reconciler for Availability {
                 let noted = snapshot.range(&all, "").filter(|entry| self.note(entry));
                 noted.map(|entry| entry.key.name().into()).collect()
             }
-            Event::Stored(entry) | Event::Removed(entry) => match entry.key.resource {
+            Event::Stored(entry, _) | Event::Removed(entry) => match entry.key.resource {
                 ids::API_SERVICES if matches!(event, Event::Removed(_)) => {
                     self.behind().remove(entry.key.name());
                     Vec::new()

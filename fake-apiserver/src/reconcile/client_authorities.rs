@@ -39,7 +39,7 @@ impl Reconciler for ClientAuthorities {
         match event {
             _ if cluster.options.client_authorities.certificates().is_empty() => Vec::new(),
             Event::Start => vec!["".into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
+            Event::Stored(entry, _) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
             _ => Vec::new(),
         }
     }

@@ -1,8 +1,12 @@
 //! The ClusterRole aggregation controller of kube-controller-manager, built in: a role with an `aggregationRule` gets the rules of
 //! all roles that its selectors select.
 //!
-//! Upstream does that a moment after a role was written; here it is done before the response to the write. Follows
-//! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
+//! ```text
+//!   a role changes ──▶ those that select its labels, or did ──▶ filled, if they have other rules ──▶ those that select them, …
+//! ```
+//! Upstream does that a moment after a role was written, for all aggregated roles; here it is done before the response to the write, and
+//! for those that the role concerns. A key is the name of an aggregated role. Follows `pkg/controller/clusterroleaggregation` of
+//! Kubernetes v1.37.1.
 
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
@@ -11,15 +15,16 @@ use super::strides::Strides;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
-use crate::object::generation::equal;
-use crate::object::meta;
+use crate::index::{Index, Live};
 use crate::object::selector::LabelSelector;
 use crate::registry::managers::{self, Writer};
-use crate::registry::{Resource, ids};
-use crate::store::{Entry, Scope};
+use crate::registry::{Resource, Role, Rule, ids};
+use crate::store::{Entry, Key, Scope, Snapshot, Store};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use std::collections::HashSet;
+use imbl::OrdMap;
+use memchr::memmem;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tree::Value;
 
@@ -28,91 +33,131 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 /// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
-pub(super) struct ClusterRoles;
+/// Fills the aggregated roles.
+pub(super) struct ClusterRoles(Live<Aggregated>);
+
+/// The aggregated roles by name.
+#[derive(Clone, Default)]
+struct Aggregated(OrdMap<Box<str>, Arc<Role>>);
+
+impl Index for Aggregated {
+    fn apply(&mut self, entry: &Entry) {
+        // Most of those that a server starts with gather none, and are not parsed for that.
+        let may_gather = entry.meta.digest.is_some() || memmem::find(entry.json(), b"\"aggregationRule\":").is_some();
+        match may_gather.then(|| Role::stored(entry)).filter(|role| role.gathers.is_some()) {
+            Some(role) => drop(self.0.insert(entry.key.name().into(), role)),
+            None => self.delete(&entry.key),
+        }
+    }
+
+    fn delete(&mut self, key: &Key) {
+        self.0.remove(key.name());
+    }
+}
+
+impl Aggregated {
+    /// Those that select a role, but for itself.
+    fn that_select<'s>(&'s self, role: &'s Entry) -> impl Iterator<Item = Box<str>> + 's {
+        let selects = |own: &Role| selectors(own).any(|selector| selector.matches(role.meta.labels()));
+        let selecting = self.0.iter().filter(move |(name, own)| ***name != *role.key.name() && selects(own));
+        selecting.map(|(name, _)| name.clone())
+    }
+}
+
+fn selectors(aggregated: &Role) -> impl Iterator<Item = &LabelSelector> {
+    aggregated.gathers.iter().flatten()
+}
 
 impl Reconciler for ClusterRoles {
-    /// One key stands for all roles.
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
-        match event {
-            Event::Stored(role) | Event::Removed(role) if role.key.resource == ids::CLUSTER_ROLES => vec!["".into()],
-            _ => Vec::new(),
+        let (role, before, is_stored) = match event {
+            Event::Stored(role, before) => (*role, *before, true),
+            Event::Removed(role) => (*role, None, false),
+            _ => return Vec::new(),
+        };
+        if role.key.resource != ids::CLUSTER_ROLES {
+            return Vec::new();
         }
+        let aggregated = self.0.current();
+        let own = Some(role.key.name()).filter(|name| is_stored && aggregated.0.contains_key(*name)).map(Into::into);
+        let states = before.into_iter().chain([role]);
+        let wanted: BTreeSet<_> = states.flat_map(|state| aggregated.that_select(state)).chain(own).collect();
+        wanted.into_iter().collect()
     }
 
-    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
-        aggregate(context).boxed()
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        self.aggregate(key, context).boxed()
     }
 }
 
-/// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
-async fn aggregate(cluster: &Context<'_>) -> ApiResult<()> {
-    let (now, mut strides) = (format_seconds(cluster.now), Strides::default());
-    let catalog = cluster.catalog();
-    let resource = catalog.registry.known(ids::CLUSTER_ROLES);
-    let scope = Scope::all(resource.id);
-    for _ in 0..LONGEST_CHAIN {
-        let snapshot = cluster.store.snapshot();
-        let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
-        let mut changed = false;
-        for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-            changed |= fill(cluster, resource, entry, &all, &now).await?;
-            strides.step().await;
-        }
-        if !changed {
-            break;
-        }
+impl ClusterRoles {
+    /// The reconciler of the roles in a store.
+    pub(super) fn new(store: &Store) -> ClusterRoles {
+        ClusterRoles(Live::new(store.clone(), &[ids::CLUSTER_ROLES]))
     }
-    Ok(())
+
+    /// Sets the rules of an aggregated role, and of those that aggregate it in turn.
+    async fn aggregate(&self, name: &str, cluster: &Context<'_>) -> ApiResult<()> {
+        let (now, mut strides) = (format_seconds(cluster.now), Strides::default());
+        let catalog = cluster.catalog();
+        let resource = catalog.registry.known(ids::CLUSTER_ROLES);
+        let mut wanted = BTreeSet::from([Box::<str>::from(name)]);
+        for _ in 0..LONGEST_CHAIN {
+            let mut next = BTreeSet::new();
+            for name in wanted {
+                if let Some(filled) = fill(cluster, resource, &name, &now).await? {
+                    next.extend(self.0.current().that_select(&filled));
+                }
+                strides.step().await;
+            }
+            if next.is_empty() {
+                break;
+            }
+            wanted = next;
+        }
+        Ok(())
+    }
 }
 
-/// Sets the aggregated rules of a role; true if it had others.
-async fn fill(
-    cluster: &Context<'_>,
-    resource: &Resource,
-    entry: &Entry,
-    all: &[Arc<Entry>],
-    now: &str,
-) -> ApiResult<bool> {
-    let changed = cluster.commits.change(&entry.key, |current| {
-        let old = current.object();
-        let mut role = old.clone();
-        let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
-        // Where nothing is left to aggregate, only rules that were aggregated are removed.
-        if equal(Some(&rules), role.get("rules")) || rules.is_null() && !managers::has_applied(&old, MANAGER) {
+/// Sets the aggregated rules of a role. Returns it, if it had others.
+async fn fill(cluster: &Context<'_>, resource: &Resource, name: &str, now: &str) -> ApiResult<Option<Arc<Entry>>> {
+    let key = Key::new(resource.id, "", name);
+    let changed = cluster.commits.change(&key, |current| {
+        let role = Role::stored(current);
+        // Later than the role: who changes one of the selected after this is followed by another run.
+        let selected = selected(&role, name, &cluster.store.snapshot());
+        let rules = each_once(&selected);
+        if role.gathers.is_none() || rules.iter().copied().eq(&role.rules) {
             return Ok((Change::Leave, false));
         }
-        role["rules"] = rules;
-        let writer = Writer { manager: MANAGER, subresource: "", now };
-        resource.track_applied(writer, &old, &mut role, "rules")?;
-        Ok((Change::Put(draft(resource, &role)?), true))
-    });
-    Ok(changed.await?.is_some_and(|(_, changed)| changed))
-}
-
-/// Whether the role may have an `aggregationRule`. This saves parsing all roles for each write of one.
-fn may_aggregate(entry: &Entry) -> bool {
-    std::str::from_utf8(entry.json()).is_ok_and(|text| text.contains("\"aggregationRule\":"))
-}
-
-/// The rules of all other selected roles, each once; `None` if the role has no `aggregationRule`, or an invalid selector.
-fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
-    if role["aggregationRule"].is_null() {
-        return None;
-    }
-    let mut rules: Vec<Value> = Vec::new();
-    let mut known: HashSet<Value> = HashSet::new();
-    for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
-        let selector = LabelSelector::structured(selector)?;
-        for entry in all.iter().filter(|entry| selector.matches(entry.meta.labels())) {
-            if entry.key.name() == meta::name(role) {
-                continue;
-            }
-            for rule in entry.object()["rules"].as_array().into_iter().flatten() {
-                if known.insert(rule.clone()) {
-                    rules.push(rule.clone());
-                }
-            }
+        let old = current.object();
+        // Where nothing is left to aggregate, only rules that were aggregated are removed.
+        if rules.is_empty() && !managers::has_applied(&old, MANAGER) {
+            return Ok((Change::Leave, false));
         }
-    }
-    Some(if rules.is_empty() { Value::Null } else { rules.into() })
+        let mut new = old.clone();
+        new["rules"] = match rules.is_empty() {
+            true => Value::Null,
+            false => rules.into_iter().map(Rule::value).collect(),
+        };
+        let writer = Writer { manager: MANAGER, subresource: "", now };
+        resource.track_applied(writer, &old, &mut new, "rules")?;
+        Ok((Change::Put(draft(resource, &new)?), true))
+    });
+    Ok(changed.await?.filter(|(_, changed)| *changed).map(|(role, _)| role))
+}
+
+/// All other roles that a role selects, in the order of its selectors.
+fn selected(aggregated: &Role, name: &str, snapshot: &Snapshot) -> Vec<Arc<Role>> {
+    let all = Scope::all(ids::CLUSTER_ROLES);
+    let others = || snapshot.range(&all, "").filter(|role| role.key.name() != name);
+    let selected =
+        selectors(aggregated).flat_map(|selector| others().filter(|role| selector.matches(role.meta.labels())));
+    selected.map(|role| Role::stored(role)).collect()
+}
+
+/// The rules of roles, each once.
+fn each_once(roles: &[Arc<Role>]) -> Vec<&Rule> {
+    let mut known = HashSet::new();
+    roles.iter().flat_map(|role| &role.rules).filter(|rule| known.insert(*rule)).collect()
 }

@@ -8,8 +8,8 @@ use tree::Value;
 pub(crate) enum Event<'e> {
     /// The server starts.
     Start,
-    /// An object was created or changed.
-    Stored(&'e Entry),
+    /// An object was created or changed; its state before, if it had one.
+    Stored(&'e Entry, Option<&'e Entry>),
     /// An object was removed; its last state.
     Removed(&'e Entry),
     /// The legacy token in that secret was used on that day.

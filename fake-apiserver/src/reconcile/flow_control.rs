@@ -46,7 +46,9 @@ impl Reconciler for FlowControl {
         let is_about = |key: &Key| matches!(key.resource, ids::FLOW_SCHEMAS | ids::PRIORITY_LEVEL_CONFIGURATIONS);
         match event {
             Event::Start => vec![OBJECTS.into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec![OBJECTS.into(), STATUS.into()],
+            Event::Stored(entry, _) | Event::Removed(entry) if is_about(&entry.key) => {
+                vec![OBJECTS.into(), STATUS.into()]
+            }
             _ => Vec::new(),
         }
     }

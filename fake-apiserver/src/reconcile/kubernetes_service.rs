@@ -43,7 +43,7 @@ impl Reconciler for KubernetesService {
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
         match event {
             Event::Start => vec!["".into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
+            Event::Stored(entry, _) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
             _ => Vec::new(),
         }
     }

@@ -95,7 +95,7 @@ impl Reconciler for LegacyTokens {
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
         match event {
             Event::Start | Event::Due => vec!["".into()],
-            Event::Stored(entry) | Event::Removed(entry) if is_tracking(&entry.key) => vec!["".into()],
+            Event::Stored(entry, _) | Event::Removed(entry) if is_tracking(&entry.key) => vec!["".into()],
             _ => Vec::new(),
         }
     }

@@ -59,10 +59,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 /// All reconcilers that are on, in the order in which they work when several have to.
-fn all(options: &Options, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconciler>> {
+fn all(cluster: &Shared, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconciler>> {
+    let options = &cluster.options;
     let mut all: Vec<Arc<dyn Reconciler>> = vec![legacy_tokens, Arc::new(TokenUses)];
     if options.cluster_roles {
-        all.push(Arc::new(ClusterRoles));
+        all.push(Arc::new(ClusterRoles::new(&cluster.store)));
     }
     all.push(Arc::<Definitions>::default());
     if options.namespaces {
@@ -97,7 +98,7 @@ impl Reconcilers {
     pub(crate) fn run(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
         let stop = stop.child_token();
         let legacy_tokens = Arc::<LegacyTokens>::default();
-        let reconcilers = all(&cluster.options, legacy_tokens.clone());
+        let reconcilers = all(&cluster, legacy_tokens.clone());
         let engine = Arc::new(Engine { cluster, reconcilers, queue: Queue::new(stop.clone()) });
         let tasks = TaskTracker::new();
         tasks.spawn_on(engine.clone().run(), runtime);

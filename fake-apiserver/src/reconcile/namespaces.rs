@@ -5,8 +5,11 @@
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
 //!     └── some left ──▶ wait ◀── some left ──┘
 //! ```
-//! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. A key is a name. Follows
-//! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
+//! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. All objects are read once; from
+//! then on those that remain are counted by what has changed. A key is a name. Follows `pkg/controller/namespace/deletion` of Kubernetes
+//! v1.37.1.
+
+mod remaining;
 
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
@@ -23,6 +26,7 @@ use crate::registry::{Registry, Resource, ids};
 use crate::store::{Entry, Key, ResourceId, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use remaining::Remaining;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tree::{Value, json};
@@ -47,24 +51,26 @@ const CONDITIONS: [(&str, &str, &str); 5] = [
 const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
-/// The remaining objects: their number by resource, and by finalizer.
-#[derive(Default)]
-struct Remaining {
-    resources: BTreeMap<String, usize>,
-    finalizers: BTreeMap<String, usize>,
-}
-
 /// The state of the controller.
 #[derive(Default)]
 pub(super) struct Namespaces {
-    /// The uids of terminating namespaces, by name, whose pods are all being deleted: it need not be tried again.
-    closed: Mutex<BTreeMap<Box<str>, Box<str>>>,
+    /// The terminating namespaces, by name, whose pods are all being deleted: it need not be tried again.
+    closed: Mutex<BTreeMap<Box<str>, Closed>>,
+}
+
+/// A terminating namespace whose pods are all being deleted.
+struct Closed {
+    uid: Box<str>,
+    /// The rest of its other objects, once they were all being deleted, too.
+    content: Option<Remaining>,
 }
 
 impl Reconciler for Namespaces {
     fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
         let name = match event {
-            Event::Stored(entry) if entry.key.resource == ids::NAMESPACES && is_terminating(entry) => entry.key.name(),
+            Event::Stored(entry, _) if entry.key.resource == ids::NAMESPACES && is_terminating(entry) => {
+                entry.key.name()
+            }
             Event::Removed(entry) if terminating(cluster, entry.key.namespace()).is_some() => entry.key.namespace(),
             _ => return Vec::new(),
         };
@@ -84,29 +90,36 @@ impl Namespaces {
             return Ok(());
         };
         let catalog = cluster.catalog();
-        if self.closed().get(namespace) != Some(&entry.meta.uid) {
-            empty(cluster, namespace, catalog.registry.known(ids::PODS), &mut Remaining::default()).await?;
-            self.closed().insert(namespace.into(), entry.meta.uid.clone());
+        if self.closed().get(namespace).is_none_or(|closed| closed.uid != entry.meta.uid) {
+            empty(cluster, namespace, catalog.registry.known(ids::PODS)).await?;
+            self.closed().insert(namespace.into(), Closed { uid: entry.meta.uid.clone(), content: None });
         }
         // The cost of waiting for pods does not depend on their number.
         if remains(cluster, namespace, ids::PODS) {
             // Upstream does not count them: it reports that nothing remains.
-            return write_conditions(cluster, namespace, &Remaining::default()).await;
+            return write_conditions(cluster, namespace, &Remaining::default(), &catalog.registry).await;
         }
-        let mut remaining = Remaining::default();
-        for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
-            empty(cluster, namespace, resource, &mut remaining).await?;
+        let known = self.closed().get_mut(namespace).and_then(|closed| closed.content.take());
+        let remaining = match known.and_then(|known| known.now(&cluster.store, namespace)) {
+            Some(remaining) => remaining,
+            None => {
+                for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
+                    empty(cluster, namespace, resource).await?;
+                }
+                count(cluster, namespace, &catalog.registry).await
+            }
+        };
+        write_conditions(cluster, namespace, &remaining, &catalog.registry).await?;
+        if remaining.is_empty() {
+            finalize(cluster, namespace).await?;
+            self.closed().remove(namespace);
+        } else if let Some(closed) = self.closed().get_mut(namespace) {
+            closed.content = Some(remaining);
         }
-        write_conditions(cluster, namespace, &remaining).await?;
-        if !remaining.resources.is_empty() {
-            return Ok(());
-        }
-        finalize(cluster, namespace).await?;
-        self.closed().remove(namespace);
         Ok(())
     }
 
-    fn closed(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Box<str>>> {
+    fn closed(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Closed>> {
         self.closed.lock().expect("no code that runs under this lock panics")
     }
 }
@@ -133,13 +146,8 @@ fn remains(cluster: &Shared, namespace: &str, id: ResourceId) -> bool {
     cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
 }
 
-/// Deletes all objects of that kind, and counts those that remain.
-async fn empty(
-    cluster: &Context<'_>,
-    namespace: &str,
-    resource: &Resource,
-    remaining: &mut Remaining,
-) -> ApiResult<()> {
+/// Deletes all objects of that kind.
+async fn empty(cluster: &Context<'_>, namespace: &str, resource: &Resource) -> ApiResult<()> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let snapshot = cluster.store.snapshot();
     let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
@@ -147,52 +155,60 @@ async fn empty(
     for key in keys {
         let deletion = cluster.commits.change(&key, |entry| {
             let plan = deletion::plan(resource, entry, &options, cluster.now)?;
-            Ok((plan.change, plan.removes))
+            Ok((plan.change, ()))
         });
-        if let Some((entry, false)) = deletion.await? {
-            remaining.count(resource, &entry.object());
-        }
+        deletion.await?;
         strides.step().await;
     }
     Ok(())
 }
 
-impl Remaining {
-    /// Counts a remaining object.
-    fn count(&mut self, resource: &Resource, object: &Value) {
-        *self.resources.entry(format!("{}.{}", resource.plural, resource.group)).or_default() += 1;
-        for finalizer in meta::finalizers(object) {
-            *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
+/// Counts the objects that remain.
+async fn count(cluster: &Shared, namespace: &str, registry: &Registry) -> Remaining {
+    let snapshot = cluster.store.snapshot();
+    let (mut remaining, mut strides) = (Remaining::at(snapshot.revision), Strides::default());
+    for resource in content(registry) {
+        for entry in snapshot.range(&scope(namespace, resource.id), "") {
+            remaining.change(entry, 1);
+            strides.step().await;
         }
     }
+    remaining
+}
 
-    /// The reason and the message of a condition that is not fulfilled (`ProcessContentTotals`).
-    fn trouble(&self, condition: &str) -> Option<(&'static str, String)> {
-        let list = |counts: &BTreeMap<String, usize>, verb: &str| {
-            let counts = counts.iter().map(|(what, count)| format!("{what} {verb} {count} resource instances"));
-            counts.collect::<Vec<_>>().join(", ")
-        };
-        match condition {
-            CONTENT_REMAINING if !self.resources.is_empty() => {
-                Some(("SomeResourcesRemain", format!("Some resources are remaining: {}", list(&self.resources, "has"))))
-            }
-            FINALIZERS_REMAINING if !self.finalizers.is_empty() => {
-                let message = "Some content in the namespace has finalizers remaining";
-                Some(("SomeFinalizersRemain", format!("{message}: {}", list(&self.finalizers, "in"))))
-            }
-            _ => None,
+/// The reason and the message of a condition that is not fulfilled (`ProcessContentTotals`).
+fn trouble(condition: &str, remaining: &Remaining, registry: &Registry) -> Option<(&'static str, String)> {
+    let list = |counts: BTreeMap<String, usize>, verb: &str| {
+        let counts = counts.iter().map(|(what, count)| format!("{what} {verb} {count} resource instances"));
+        Some(counts.collect::<Vec<_>>().join(", ")).filter(|list| !list.is_empty())
+    };
+    match condition {
+        CONTENT_REMAINING => {
+            let list = list(remaining.resources(registry), "has")?;
+            Some(("SomeResourcesRemain", format!("Some resources are remaining: {list}")))
         }
+        FINALIZERS_REMAINING => {
+            let list = list(remaining.finalizers(), "in")?;
+            let message = "Some content in the namespace has finalizers remaining";
+            Some(("SomeFinalizersRemain", format!("{message}: {list}")))
+        }
+        _ => None,
     }
 }
 
 /// `updateConditions`: unchanged conditions keep their transition time.
-async fn write_conditions(cluster: &Context<'_>, namespace: &str, remaining: &Remaining) -> ApiResult<()> {
+async fn write_conditions(
+    cluster: &Context<'_>,
+    namespace: &str,
+    remaining: &Remaining,
+    registry: &Registry,
+) -> ApiResult<()> {
     let now = format_seconds(cluster.now);
     let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
     let change = change(cluster, namespace, writer, |object| {
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
         for (kind, reason, message) in CONDITIONS {
-            let (status, reason, message) = match remaining.trouble(kind) {
+            let (status, reason, message) = match trouble(kind, remaining, registry) {
                 Some((reason, message)) => ("True", reason, message),
                 None => ("False", reason, message.to_string()),
             };

@@ -3,11 +3,10 @@
 //! without parsing them.
 
 use super::shared::Shared;
-use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, recorded_draft};
 use crate::object::meta;
-use crate::registry::{RBAC_GROUP, Registry};
+use crate::registry::{RBAC_GROUP, Registry, Rule};
 use crate::store::Key;
 use jiff::Timestamp;
 use tree::Value;

@@ -63,8 +63,8 @@ impl<'e> Ticket<'e> {
 }
 
 impl After for Ticket<'_> {
-    fn stored(&self, entry: &Entry) {
-        self.note(&Event::Stored(entry));
+    fn stored(&self, entry: &Entry, before: Option<&Entry>) {
+        self.note(&Event::Stored(entry, before));
     }
 
     fn removed(&self, entry: &Entry) {

@@ -36,6 +36,11 @@ pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     at(value, pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The texts in a list; none if it is absent.
+pub(crate) fn strings(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_string)).collect()
+}
+
 /// Sets a field of the object to its value in another.
 pub(crate) fn carry_over(object: &mut Value, from: &Value, field: &str) {
     let Some(fields) = object.as_object_mut() else { return };

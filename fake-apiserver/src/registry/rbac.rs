@@ -4,27 +4,27 @@
 //! `api/escalation.rs` prevents users from granting permissions that they lack.
 
 use super::cursor::At;
+use super::role_bindings::{self, GROUP};
 use super::rules::{Cell, Grants, NameRule, Rules, Strategy};
-use super::{default_to, items, text};
+use super::{default_to, items, roles, text};
 use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
 use tree::Value;
-
-/// The API group, which is also that of roles, users and groups in references.
-pub const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// The common rules of all four kinds.
 const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };
 
 pub(super) const ROLE: Rules = Rules {
     grants: Some(Grants::Rules),
+    digest: Some(roles::digest),
     strategy: Strategy { validate: |_, new, _, errors| role(at(new, "Role"), true, errors), ..Strategy::NONE },
     ..ORDINARY
 };
 
 pub(super) const CLUSTER_ROLE: Rules = Rules {
     grants: Some(Grants::Rules),
+    digest: Some(roles::digest),
     strategy: Strategy {
         validate: |_, new, _, errors| {
             let new = at(new, "ClusterRole");
@@ -38,6 +38,7 @@ pub(super) const CLUSTER_ROLE: Rules = Rules {
 
 pub(super) const ROLE_BINDING: Rules = Rules {
     grants: Some(Grants::Role),
+    digest: Some(role_bindings::digest),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
@@ -52,6 +53,7 @@ pub(super) const ROLE_BINDING: Rules = Rules {
 
 pub(super) const CLUSTER_ROLE_BINDING: Rules = Rules {
     grants: Some(Grants::Role),
+    digest: Some(role_bindings::digest),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,

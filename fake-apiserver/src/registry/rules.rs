@@ -5,6 +5,7 @@ use super::context::Context;
 use super::subresources::{Handler, Review};
 use crate::error::Errors;
 use crate::object::meta;
+use crate::store::Digest;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use tree::Value;
@@ -62,6 +63,8 @@ pub struct Rules {
     pub(crate) allocates: Option<Allocator>,
     /// The way its objects grant permissions, which a user who writes them must have.
     pub(crate) grants: Option<Grants>,
+    /// The digest of its objects, for those who would otherwise parse them.
+    pub(crate) digest: Option<fn(&Value) -> Digest>,
     /// The form in which upstream stores objects, which decides on how large they may be.
     pub(crate) stored_as: Encoding,
     /// The way requests are served.
@@ -235,6 +238,7 @@ impl Rules {
         resets: &[],
         allocates: None,
         grants: None,
+        digest: None,
         stored_as: Encoding::Protobuf,
         handler: Handler::Objects,
         deprecation: None,

@@ -1,9 +1,11 @@
 //! A stored object: serialised once, shared by all readers.
 
+use super::digest::Digest;
 use super::key::Key;
 use super::memo::Memo;
 use super::room::{Claim, Room};
 use bytes::Bytes;
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ pub struct Meta {
     pub complete_under: u64,
     /// Whether the object is stored without values with which it is read, so that an update that stores these changes it.
     pub lacks_defaults: bool,
+    /// The digest of the object, if its kind has one.
+    pub digest: Option<Digest>,
 }
 
 impl Meta {
@@ -49,7 +53,8 @@ impl Meta {
     fn bytes(&self) -> usize {
         let labels = self.labels.iter().map(|label| size_of_val(label) + label.0.len() + label.1.len());
         let fields = self.fields.iter().map(|field| size_of_val(field) + field.1.len());
-        size_of::<Meta>() + self.uid.len() + labels.chain(fields).sum::<usize>()
+        let digest = self.digest.as_ref().map_or(0, Digest::bytes);
+        size_of::<Meta>() + self.uid.len() + labels.chain(fields).sum::<usize>() + digest
     }
 }
 
@@ -126,6 +131,11 @@ impl Entry {
     /// The whole object, as JSON.
     pub fn json(&self) -> &[u8] {
         &self.line[..self.line.len() - 1]
+    }
+
+    /// The digest of the object, if it was stored with one that is a `T`.
+    pub fn digest<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.meta.digest.as_ref()?.content()
     }
 
     /// The object as a tree, parsed anew each time.

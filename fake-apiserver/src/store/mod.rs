@@ -16,6 +16,7 @@
 //! - A subscription yields every matching event exactly once, in order; if it is too slow for the window, it expires.
 
 mod cost;
+mod digest;
 mod entry;
 mod event;
 mod history;
@@ -32,6 +33,7 @@ mod tree;
 mod watcher;
 mod watchers;
 
+pub use digest::Digest;
 pub use entry::{Draft, Entry, FormId, Meta};
 pub use event::{Change, Event, Filter};
 pub use history::Expired;
@@ -46,6 +48,7 @@ pub use watcher::Delivery;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use bytes::Bytes;
 use history::History;
+use imbl::Vector;
 use room::Room;
 use state::State;
 use std::fmt;
@@ -142,12 +145,20 @@ impl Store {
     /// # Errors
     /// [`Expired`] if the window of events does not reach back that far.
     pub fn snapshot_at(&self, revision: u64) -> Result<Snapshot, Expired> {
+        let (later, now) = self.events_after(revision)?;
+        Ok(now.rewound(revision, &later))
+    }
+
+    /// The events after `revision`, oldest first, and the content after them.
+    ///
+    /// # Errors
+    /// [`Expired`] if the window of events does not reach back that far.
+    pub fn events_after(&self, revision: u64) -> Result<(Vector<Arc<Event>>, Snapshot), Expired> {
         let (now, history) = {
             let state = self.state();
             (state.snapshot(), state.history())
         };
-        let later = history.after(revision)?;
-        Ok(now.rewound(revision, &later))
+        Ok((history.after(revision)?, now))
     }
 
     /// The current revision, once all events up to it are delivered: delivers them, or waits until another thread has.

@@ -1,7 +1,9 @@
-//! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions and policies that cost much.
+//! Attacks that are functions: races, forged tokens, hostile servers and webhooks, definitions, policies, roles and quotas that cost much.
 
 mod admission;
+mod authorization;
 mod compiled;
+mod counts;
 mod custom;
 mod hooks;
 mod hostile;
@@ -18,7 +20,9 @@ use super::catalogue::Coded;
 pub fn of(class: &str) -> impl Iterator<Item = &'static Coded> {
     let lists: &[&[Coded]] = match class {
         "admission" => &[admission::ATTACKS, compiled::ATTACKS],
+        "authorization" => &[authorization::ATTACKS],
         "bodies" => &[custom::ATTACKS],
+        "counts" => &[counts::ATTACKS],
         "identity" => &[identity::ATTACKS],
         "memory" => &[memory::ATTACKS],
         "programs" => &[programs::ATTACKS],

@@ -4,21 +4,23 @@
 
 use crate::admission::Attributes;
 use crate::auth::authorizer::{self, Authorizer, Target};
+use crate::deadline::Deadline;
 use crate::object::selector::exact_fields;
 use crate::user::{ServiceAccount, User};
 use kubernetes_cel::{Decision, Request};
 use std::fmt;
 use std::sync::Arc;
 
-/// The server's authorizer, and the user who writes.
+/// The server's authorizer, the user who writes, and the deadline of the write.
 pub(super) struct Asker {
     authorizer: Arc<dyn Authorizer>,
     user: User,
+    deadline: Deadline,
 }
 
 impl Asker {
     pub(super) fn of(write: &Attributes<'_>) -> Self {
-        Asker { authorizer: write.authorizer.clone(), user: write.user.clone() }
+        Asker { authorizer: write.authorizer.clone(), user: write.user.clone(), deadline: write.deadline.clone() }
     }
 }
 
@@ -38,10 +40,11 @@ impl kubernetes_cel::Authorizer for Asker {
             None => Target::Path(path),
             Some(resource) => Target::Resource { group, version: "*", resource, subresource, namespace, name },
         };
-        let attributes = authorizer::Attributes { user, verb, target, fields: &fields };
+        let attributes = authorizer::Attributes { user, verb, target, fields: &fields, deadline: &self.deadline };
         match self.authorizer.authorize(&attributes) {
-            authorizer::Decision::Allow(reason) => Decision { allowed: true, reason, error: None },
-            authorizer::Decision::NoOpinion(reason) => Decision { allowed: false, reason, error: None },
+            Ok(authorizer::Decision::Allow(reason)) => Decision { allowed: true, reason, error: None },
+            Ok(authorizer::Decision::NoOpinion(reason)) => Decision { allowed: false, reason, error: None },
+            Err(late) => Decision { allowed: false, reason: String::new(), error: Some(late.to_string()) },
         }
     }
 }

@@ -54,7 +54,7 @@ impl Immediate for SignerPermission {
             }
             _ => return Ok(()),
         };
-        match speaks_for(write, verb, signer) {
+        match speaks_for(write, verb, signer)? {
             true => Ok(()),
             false => Err(write.forbidden(object, format!("user not permitted to {act} signerName {}", quote(signer)))),
         }
@@ -62,14 +62,14 @@ impl Immediate for SignerPermission {
 }
 
 /// `IsAuthorizedForSignerName`: whether the user may do that for a signer, or for all signers of its domain.
-fn speaks_for(write: &Attributes<'_>, verb: &str, signer: &str) -> bool {
+fn speaks_for(write: &Attributes<'_>, verb: &str, signer: &str) -> ApiResult<bool> {
     let may = |name: &str| {
         let (group, version, resource) = ("certificates.k8s.io", "*", "signers");
         let target = Target::Resource { group, version, resource, subresource: "", namespace: "", name };
-        matches!(write.may(verb, target), Decision::Allow(_))
+        write.may(verb, target).map(|decision| matches!(decision, Decision::Allow(_)))
     };
     let domain = signer.split('/').next().unwrap_or_default();
-    may(signer) || may(&format!("{domain}/*"))
+    Ok(may(signer)? || may(&format!("{domain}/*"))?)
 }
 
 /// The plugin `CertificateSubjectRestriction`.

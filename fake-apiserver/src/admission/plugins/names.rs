@@ -1,19 +1,25 @@
-//! The names of a resource's objects by namespace: whether a namespace has any costs one atomic read while none change.
+//! The names of a resource's objects by namespace, and a value for each namespace that has any: to look for them costs one atomic read
+//! while none change.
 
 use crate::index::{Index, Live};
 use crate::store::{Entry, Key, ResourceId, Store};
 use imbl::{HashMap, OrdSet};
 use std::sync::Arc;
 
-/// The objects of a resource in each namespace.
-pub(super) struct Names(Live<Keys>);
+/// The objects of a resource in each namespace, with a `T` for each namespace.
+pub(super) struct Names<T = ()>(Live<Keys<T>>);
 
-#[derive(Clone, Default)]
-struct Keys(HashMap<Box<str>, OrdSet<Key>>);
+struct Keys<T>(HashMap<Box<str>, Place<T>>);
 
-impl Names {
+/// The objects in a namespace, which has at least one.
+struct Place<T> {
+    keys: OrdSet<Key>,
+    own: Arc<T>,
+}
+
+impl<T: Default> Names<T> {
     /// The names of a resource's objects in a store.
-    pub(super) fn new(store: &Store, resource: ResourceId) -> Names {
+    pub(super) fn new(store: &Store, resource: ResourceId) -> Self {
         Names(Live::new(store.clone(), &[resource]))
     }
 
@@ -23,7 +29,16 @@ impl Names {
         if current.0.is_empty() {
             return Vec::new();
         }
-        current.0.get(namespace).into_iter().flatten().cloned().collect()
+        current.0.get(namespace).into_iter().flat_map(|place| &place.keys).cloned().collect()
+    }
+
+    /// The `T` of a namespace, which is kept as long as it has objects; `None` if it has none.
+    pub(super) fn own(&self, namespace: &str) -> Option<Arc<T>> {
+        let current = self.0.current();
+        if current.0.is_empty() {
+            return None;
+        }
+        current.0.get(namespace).map(|place| place.own.clone())
     }
 }
 
@@ -32,18 +47,42 @@ pub(super) fn entries(store: &Store, keys: &[Key]) -> Vec<Arc<Entry>> {
     keys.iter().filter_map(|key| store.get(key)).collect()
 }
 
-impl Index for Keys {
+impl<T> Clone for Keys<T> {
+    fn clone(&self) -> Self {
+        Keys(self.0.clone())
+    }
+}
+
+impl<T> Default for Keys<T> {
+    fn default() -> Self {
+        Keys(HashMap::default())
+    }
+}
+
+impl<T> Clone for Place<T> {
+    fn clone(&self) -> Self {
+        Place { keys: self.keys.clone(), own: self.own.clone() }
+    }
+}
+
+impl<T: Default> Default for Place<T> {
+    fn default() -> Self {
+        Place { keys: OrdSet::default(), own: Arc::default() }
+    }
+}
+
+impl<T: Default> Index for Keys<T> {
     fn apply(&mut self, entry: &Entry) {
         let namespace = entry.key.namespace();
-        if !self.0.get(namespace).is_some_and(|keys| keys.contains(&entry.key)) {
-            self.0.entry(namespace.into()).or_default().insert(entry.key.clone());
+        if !self.0.get(namespace).is_some_and(|place| place.keys.contains(&entry.key)) {
+            self.0.entry(namespace.into()).or_default().keys.insert(entry.key.clone());
         }
     }
 
     fn delete(&mut self, key: &Key) {
-        let Some(keys) = self.0.get_mut(key.namespace()) else { return };
-        keys.remove(key);
-        if keys.is_empty() {
+        let Some(place) = self.0.get_mut(key.namespace()) else { return };
+        place.keys.remove(key);
+        if place.keys.is_empty() {
             self.0.remove(key.namespace());
         }
     }

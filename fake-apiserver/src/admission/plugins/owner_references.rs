@@ -23,14 +23,14 @@ impl Immediate for OwnerReferences {
             return Ok(());
         }
         if write.operation != Operation::Create
-            && let Decision::NoOpinion(reason) = write.may("delete", dependent(write))
+            && let Decision::NoOpinion(reason) = write.may("delete", dependent(write))?
         {
             let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
             return Err(write.forbidden(object, why));
         }
         let blocking = newly_blocking(object, write.old);
-        if blocking.is_empty() || matches!(write.may("update", finalizers("*", "*", "*", "", "*")), Decision::Allow(_))
-        {
+        let any = finalizers("*", "*", "*", "", "*");
+        if blocking.is_empty() || matches!(write.may("update", any)?, Decision::Allow(_)) {
             return Ok(());
         }
         blocking.into_iter().try_for_each(|owner| check_finalizers(write, object, owner))
@@ -51,7 +51,7 @@ fn check_finalizers(write: &Attributes<'_>, object: &Value, owner: &Value) -> Ap
     let (resource, version) = (&served.resource, &served.version);
     let namespace = if resource.meta.namespaced { write.namespace } else { "" };
     let target = finalizers(&version.group, &version.name, &version.plural, namespace, text(owner, "/name"));
-    match write.may("update", target) {
+    match write.may("update", target)? {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(reason) => {
             let why = format!(

@@ -18,13 +18,13 @@ pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Rep
 
 fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value> {
     let (cluster, user) = (request.cluster, &*request.user);
-    let authorizer = &*cluster.authorizer;
+    let (authorizer, deadline) = (&*cluster.authorizer, &request.deadline);
     match review {
         Review::Token => token::review(&cluster.authenticator, body, request.now, &request.objects),
         Review::SelfSubject => Ok(own::subject(user, request.now)),
-        Review::SubjectAccess => access::subject(authorizer, body),
-        Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body),
-        Review::SelfSubjectAccess => access::own(authorizer, user, body),
-        Review::SelfSubjectRules => own::rules(authorizer, user, &body),
+        Review::SubjectAccess => access::subject(authorizer, body, deadline),
+        Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body, deadline),
+        Review::SelfSubjectAccess => access::own(authorizer, user, body, deadline),
+        Review::SelfSubjectRules => own::rules(authorizer, user, &body, deadline),
     }
 }

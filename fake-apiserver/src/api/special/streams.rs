@@ -90,7 +90,8 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
         namespace: request.namespace,
         name: request.name,
     };
-    match request.cluster.authorizer.authorize(&Attributes::new(&request.user, "create", target)) {
+    let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
+    match request.cluster.authorizer.authorize(&attributes)? {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(reason) => Err(ApiError::forbidden(request.version.qualified(), request.name, reason)),
     }

@@ -258,8 +258,8 @@ pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
         namespace: request.namespace,
         name: request.name,
     };
-    let attributes = Attributes::new(&request.user, "create", target);
-    match request.cluster.authorizer.authorize(&attributes) {
+    let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
+    match request.cluster.authorizer.authorize(&attributes)? {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
     }

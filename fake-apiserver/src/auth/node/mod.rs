@@ -9,9 +9,10 @@ mod references;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
-use super::rbac::Rule;
+use crate::deadline::Deadline;
+use crate::error::ApiResult;
 use crate::index::Live;
-use crate::registry::ids;
+use crate::registry::{Rule, ids};
 use crate::schema::quote;
 use crate::store::{ResourceId, Store};
 use graph::Graph;
@@ -221,26 +222,26 @@ fn own_node(asked: Asked<'_>) -> Verdict {
 }
 
 impl Authorizer for NodeAuthorizer {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let verdict = match attributes.user.node_name() {
             None => no(""),
             Some("") => Err(format!("unknown node for user {}", quote(&attributes.user.name))),
             Some(node) => self.decide(node, attributes),
         };
         match verdict {
-            Ok(()) => Decision::Allow(String::new()),
-            Err(reason) => Decision::NoOpinion(reason),
+            Ok(()) => Ok(Decision::Allow(String::new())),
+            Err(reason) => Ok(Decision::NoOpinion(reason)),
         }
     }
 
-    fn rules(&self, user: &User, _namespace: &str) -> Rules {
-        match user.node_name() {
+    fn rules(&self, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+        Ok(match user.node_name() {
             None => Rules::default(),
             Some(_) => Rules {
                 incomplete: true,
                 errors: vec!["node authorizer does not support user rule resolution".into()],
                 ..Rules::default()
             },
-        }
+        })
     }
 }

@@ -1,24 +1,25 @@
 //! Role-based access control: users may do what the roles that are bound to them allow.
 //!
 //! ```text
-//!   store ── roles, bindings ──▶ Policy (an index, parsed) ── visit ──▶ the first rule that allows the request
+//!   store ── digests of roles, bindings ──▶ Policy (an index) ── visit ──▶ the first rule that allows the request
 //! ```
 //! Ports `plugin/pkg/auth/authorizer/rbac` and the escalation check of `pkg/registry/rbac/validation` (v1.37.1).
 
+mod bindings;
 mod covers;
 mod policy;
 mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use policy::{RoleRef, Unresolved};
-pub use rule::Rule;
+pub use policy::Unresolved;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
-use crate::deadline::Deadline;
-use crate::error::aggregate;
+use crate::deadline::{Deadline, Steps};
+use crate::error::{ApiResult, aggregate};
 use crate::index::Live;
+use crate::registry::{Role, RoleRef, Rule};
 use crate::schema::quote;
 use crate::store::Store;
 use covers::missing;
@@ -44,19 +45,19 @@ impl Rbac {
         Rbac { policy: Live::new(store, &policy::RESOURCES) }
     }
 
-    /// The rules of a role that a binding in `namespace` refers to.
+    /// The role that a binding in `namespace` refers to.
     ///
     /// # Errors
     /// [`Unresolved`] if it does not exist.
-    pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<Arc<[Rule]>, Unresolved> {
-        self.policy.current().rules_of(role, namespace).cloned()
+    pub fn role(&self, role: &RoleRef, namespace: &str) -> Result<Arc<Role>, Unresolved> {
+        self.policy.current().role(role, namespace).cloned()
     }
 
     /// `ConfirmNoEscalation`: a user may grant rules in a namespace only if they hold for the user already. `resource` is the one
     /// that the user writes.
     ///
     /// # Errors
-    /// A message with the permissions that the user lacks; with some of them, if the time is up.
+    /// 504, if the deadline passes. Within: a message with the permissions that the user lacks.
     pub fn confirm_no_escalation(
         &self,
         user: &User,
@@ -64,12 +65,12 @@ impl Rbac {
         rules: &[Rule],
         resource: &str,
         deadline: &Deadline,
-    ) -> Result<(), String> {
+    ) -> ApiResult<Result<(), String>> {
         let policy = self.policy.current();
-        let (owned, unresolved) = policy.rules_for(user, namespace);
-        let missing = missing(&owned, rules, deadline);
+        let (owned, unresolved) = policy.rules_for(user, namespace, deadline)?;
+        let missing = missing(&owned, rules, deadline)?;
         if missing.is_empty() {
-            return Ok(());
+            return Ok(Ok(()));
         }
         let (name, groups) = (quote(&user.name), rule::quoted(&user.groups));
         let mut message = format!(
@@ -80,18 +81,18 @@ impl Rbac {
             let errors = aggregate(unresolved.iter().map(|unresolved| unresolved.among(resource)));
             message.push_str(&format!("; resolution errors: [{errors}]"));
         }
-        Err(message)
+        Ok(Err(message))
     }
 }
 
 impl Authorizer for Arc<Rbac> {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let namespace = match attributes.target {
             Target::Resource { namespace, .. } => namespace,
             Target::Path(_) => "",
         };
         let (mut allowed, mut errors) = (None, Vec::new());
-        self.policy.current().visit(attributes.user, namespace, |resolved| {
+        self.policy.current().visit(attributes.user, namespace, attributes.deadline, |resolved| {
             match resolved {
                 Ok((source, rule)) if rule.allows(attributes) => {
                     allowed = Some(format!("RBAC: allowed by {source}"));
@@ -101,19 +102,21 @@ impl Authorizer for Arc<Rbac> {
                 Err(unresolved) => errors.push(unresolved.by_kind()),
             }
             ControlFlow::Continue(())
-        });
-        match allowed {
+        })?;
+        Ok(match allowed {
             Some(reason) => Decision::Allow(reason),
             None if errors.is_empty() => Decision::NoOpinion(String::new()),
             None => Decision::NoOpinion(format!("RBAC: {}", aggregate(errors))),
-        }
+        })
     }
 
-    fn rules(&self, user: &User, namespace: &str) -> Rules {
+    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
         let policy = self.policy.current();
-        let (rules, unresolved) = policy.rules_for(user, namespace);
+        let (rules, unresolved) = policy.rules_for(user, namespace, deadline)?;
         let mut all = Rules { errors: unresolved.iter().map(Unresolved::by_kind).collect(), ..Rules::default() };
+        let steps = Steps::until(deadline);
         for rule in rules {
+            steps.step()?;
             if !rule.paths.is_empty() {
                 all.paths.push(PathRule { verbs: rule.verbs.clone(), paths: rule.paths.clone() });
             }
@@ -126,6 +129,6 @@ impl Authorizer for Arc<Rbac> {
                 });
             }
         }
-        all
+        Ok(all)
     }
 }

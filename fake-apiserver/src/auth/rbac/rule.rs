@@ -3,44 +3,14 @@
 //! Ports `RuleAllows` of `plugin/pkg/auth/authorizer/rbac` and `evaluation_helpers.go` of `pkg/apis/rbac/v1` (v1.37.1).
 
 use crate::auth::authorizer::{Attributes, Target};
-use crate::auth::reviews::strings;
+use crate::registry::Rule;
 use crate::schema::quote;
 use std::fmt;
-use tree::Value;
 
 /// Stands for all verbs, groups, resources or paths.
 pub(super) const ALL: &str = "*";
 
-/// `PolicyRule`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rule {
-    /// Verbs; `*` for all.
-    pub verbs: Vec<String>,
-    /// API groups; `*` for all.
-    pub api_groups: Vec<String>,
-    /// `resource`, `resource/subresource` or `*/subresource`; `*` for all.
-    pub resources: Vec<String>,
-    /// Names of objects; empty for all.
-    pub resource_names: Vec<String>,
-    /// Non-resource URLs; a final `*` stands for any rest.
-    pub paths: Vec<String>,
-}
-
 impl Rule {
-    /// The rules of a role.
-    pub fn all_of(role: &Value) -> Vec<Rule> {
-        let rules = role["rules"].as_array().into_iter().flatten();
-        rules
-            .map(|rule| Rule {
-                verbs: strings(&rule["verbs"]),
-                api_groups: strings(&rule["apiGroups"]),
-                resources: strings(&rule["resources"]),
-                resource_names: strings(&rule["resourceNames"]),
-                paths: strings(&rule["nonResourceURLs"]),
-            })
-            .collect()
-    }
-
     /// Whether the rule allows a request.
     pub fn allows(&self, attributes: &Attributes<'_>) -> bool {
         let among = |list: &[String], wanted: &str| list.iter().any(|one| one == ALL || one == wanted);

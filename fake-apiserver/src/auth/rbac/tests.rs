@@ -1,5 +1,7 @@
 //! The tables of upstream's tests: `rbac_test.go`, `rule_test.go`, `policy_comparator_test.go`, `policy_compact_test.go`
-//! (v1.37.1), in a notation of their own, and decisions while the store changes.
+//! (v1.37.1), in a notation of their own.
+
+mod decisions;
 
 use super::covers::missing;
 use super::rule::path_covers;
@@ -84,19 +86,20 @@ fn apply(policy: &mut Policy, draft: Draft) {
 }
 
 fn rules_for(policy: &Policy, user: &User, namespace: &str) -> (Vec<Rule>, Vec<String>) {
-    let (rules, unresolved) = policy.rules_for(user, namespace);
+    let (rules, unresolved) = policy.rules_for(user, namespace, Deadline::never()).expect("there is no deadline");
     (rules.into_iter().cloned().collect(), unresolved.iter().map(Unresolved::by_kind).collect())
 }
 
 fn policy_allows(policy: &Policy, user: &User, request: &str, namespace: &str) -> bool {
     let mut allowed = false;
-    policy.visit(user, namespace, |found| match found {
+    let visited = policy.visit(user, namespace, Deadline::never(), |found| match found {
         Ok((_, rule)) if allows(rule, user, request, namespace) => {
             allowed = true;
             ControlFlow::Break(())
         }
         _ => ControlFlow::Continue(()),
     });
+    assert!(visited.is_ok());
     allowed
 }
 
@@ -310,8 +313,8 @@ fn covers() {
         lacking.sort();
         let owned = rules(owned);
         assert_eq!(
-            missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted), &Deadline::default()),
-            lacking,
+            missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted), Deadline::never()).ok(),
+            Some(lacking),
             "{owned:?} {wanted:?}"
         );
     }
@@ -345,37 +348,7 @@ fn key(resource: &str, namespace: &str, name: &str) -> Key {
 
 /// An object as the store keeps it, as far as that matters here.
 fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
-    let head = "{\"metadata\":{\"uid\":\"u\"";
+    let head = format!("{{\"metadata\":{{\"namespace\":\"{namespace}\",\"uid\":\"u\"");
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
     Draft { key: key(resource, namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
-}
-
-#[test]
-fn decisions_follow_the_store_at_once() {
-    let store = Store::new(2);
-    let rbac = Arc::new(Rbac::new(store.clone()));
-    let alice = user("alice", &[]);
-    let decide = || {
-        let target =
-            Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
-        rbac.authorize(&Attributes::new(&alice, "list", target))
-    };
-    let allowed = Decision::Allow("RBAC: allowed by RoleBinding \"b/n\" of Role \"r\" to User \"alice\"".into());
-    assert_eq!(decide(), Decision::NoOpinion(String::new()));
-    let bound = store.create(draft("rolebindings", "n", "b", &binding("Role:r", &["User:alice"])), None);
-    assert_eq!(decide(), Decision::NoOpinion(format!("RBAC: {}", not_found("role", "r"))));
-    let made = store.create(draft("roles", "n", "r", &role(&["list \"\" pods"])), None).expect("it is new");
-    assert_eq!(decide(), allowed);
-    assert_eq!(rbac.rules(&alice, "n").resources[0].resources, ["pods"]);
-    store.update(draft("roles", "n", "r", &role(&["list \"\" nodes"])), made.revision).expect("it is current");
-    assert_eq!(decide(), Decision::NoOpinion(String::new()));
-    // More happens than the history keeps.
-    let bound = bound.expect("it is new");
-    let bound = store.delete(&bound.key, bound.revision);
-    assert!(bound.is_ok());
-    for name in ["c", "d", "e", "f"] {
-        let draft = draft("rolebindings", "n", name, &binding("Role:other", &["User:alice"]));
-        store.create(draft, None).expect("it is new");
-    }
-    assert_eq!(decide(), Decision::NoOpinion(format!("RBAC: {}", not_found("role", "other"))));
 }

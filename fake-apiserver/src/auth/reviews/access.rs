@@ -4,30 +4,32 @@
 //! `pkg/apis/authorization/validation` (v1.37.1). Groups are taken as given: none follow from the name. As
 //! upstream's, the messages about invalid reviews do not name the kind.
 
-use super::{AUTHORIZATION, adopt_namespace, field, selectors, strings, text, typed};
+use super::{AUTHORIZATION, adopt_namespace, field, selectors, text, typed};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
+use crate::registry::strings;
 use tree::{Map, Value, json};
 
 /// Answers a `SubjectAccessReview`.
 ///
 /// # Errors
-/// 422 if the review is invalid.
-pub fn subject(authorizer: &dyn Authorizer, body: Value) -> ApiResult<Value> {
+/// 422 if the review is invalid; 504, if the deadline passes.
+pub fn subject(authorizer: &dyn Authorizer, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], true);
     errors.extend(metadata_error(&body["metadata"], &[], "must be empty"));
     check(&errors)?;
     let user = subject_of(&body["spec"]);
-    Ok(answer(authorizer, &user, body))
+    answer(authorizer, &user, body, deadline)
 }
 
 /// Answers a `LocalSubjectAccessReview`, sent to a namespace.
 ///
 /// # Errors
 /// 400 if the body is for another namespace, 422 if the review is invalid.
-pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value) -> ApiResult<Value> {
+pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let mut body = typed(body, AUTHORIZATION, "LocalSubjectAccessReview");
     adopt_namespace(&mut body, namespace)?;
     let spec = &body["spec"];
@@ -45,19 +47,19 @@ pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value) -> ApiRe
     }
     check(&errors)?;
     let user = subject_of(&body["spec"]);
-    Ok(answer(authorizer, &user, body))
+    answer(authorizer, &user, body, deadline)
 }
 
 /// Answers a `SelfSubjectAccessReview` of that user.
 ///
 /// # Errors
-/// 422 if the review is invalid.
-pub fn own(authorizer: &dyn Authorizer, user: &User, body: Value) -> ApiResult<Value> {
+/// 422 if the review is invalid; 504, if the deadline passes.
+pub fn own(authorizer: &dyn Authorizer, user: &User, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SelfSubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], false);
     errors.extend(metadata_error(&body["metadata"], &[], "must be empty"));
     check(&errors)?;
-    Ok(answer(authorizer, user, body))
+    answer(authorizer, user, body, deadline)
 }
 
 fn check(errors: &[FieldError]) -> ApiResult<()> {
@@ -114,18 +116,18 @@ fn subject_of(spec: &Value) -> User {
     }
 }
 
-fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value) -> Value {
+fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let spec = &body["spec"];
     let asked = &spec["resourceAttributes"];
     let fields = selectors::exact_fields(asked);
     let attributes = match asked {
         Value::Null => {
             let path = &spec["nonResourceAttributes"];
-            Attributes::new(user, text(path, "verb"), Target::Path(text(path, "path")))
+            Attributes { deadline, ..Attributes::new(user, text(path, "verb"), Target::Path(text(path, "path"))) }
         }
-        _ => Attributes { fields: &fields, ..Attributes::new(user, text(asked, "verb"), resource(asked)) },
+        _ => Attributes { fields: &fields, deadline, ..Attributes::new(user, text(asked, "verb"), resource(asked)) },
     };
-    let (allowed, reason) = match authorizer.authorize(&attributes) {
+    let (allowed, reason) = match authorizer.authorize(&attributes)? {
         Decision::Allow(reason) => (true, reason),
         Decision::NoOpinion(reason) => (false, reason),
     };
@@ -136,7 +138,7 @@ fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value) -> Value {
         }
     }
     *field(&mut body, "status") = Value::Object(status);
-    body
+    Ok(body)
 }
 
 fn resource(asked: &Value) -> Target<'_> {

@@ -43,11 +43,6 @@ pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// The strings in a list; empty if it is missing.
-pub(super) fn strings(list: &Value) -> Vec<String> {
-    list.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_string)).collect()
-}
-
 /// Sets the namespace of the body to that of the URL.
 ///
 /// # Errors

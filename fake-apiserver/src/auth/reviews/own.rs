@@ -7,6 +7,7 @@ use super::{AUTHENTICATION, AUTHORIZATION, text, typed};
 use crate::auth::User;
 use crate::auth::authorizer::Authorizer;
 use crate::clock::format_seconds;
+use crate::deadline::{Deadline, Steps};
 use crate::error::{ApiError, ApiResult, aggregate};
 use jiff::Timestamp;
 use tree::{Map, Value, json};
@@ -23,30 +24,29 @@ pub fn subject(user: &User, now: Timestamp) -> Value {
 /// Answers a `SelfSubjectRulesReview`.
 ///
 /// # Errors
-/// 400 if it names no namespace.
-pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value) -> ApiResult<Value> {
+/// 400 if it names no namespace; 504, if the deadline passes.
+pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value, deadline: &Deadline) -> ApiResult<Value> {
     let namespace = text(&body["spec"], "namespace");
     if namespace.is_empty() {
         return Err(ApiError::bad_request("no namespace on request"));
     }
-    let rules = authorizer.rules(user, namespace);
-    let resources: Vec<Value> = rules
-        .resources
-        .iter()
-        .map(|rule| {
-            without_empty([
-                ("verbs", &rule.verbs),
-                ("apiGroups", &rule.api_groups),
-                ("resources", &rule.resources),
-                ("resourceNames", &rule.resource_names),
-            ])
-        })
-        .collect();
-    let paths: Vec<Value> = rules
-        .paths
-        .iter()
-        .map(|rule| without_empty([("verbs", &rule.verbs), ("nonResourceURLs", &rule.paths)]))
-        .collect();
+    let rules = authorizer.rules(user, namespace, deadline)?;
+    let steps = Steps::until(deadline);
+    let mut resources = Vec::new();
+    for rule in rules.resources {
+        steps.step()?;
+        resources.push(without_empty([
+            ("verbs", rule.verbs),
+            ("apiGroups", rule.api_groups),
+            ("resources", rule.resources),
+            ("resourceNames", rule.resource_names),
+        ]));
+    }
+    let mut paths = Vec::new();
+    for rule in rules.paths {
+        steps.step()?;
+        paths.push(without_empty([("verbs", rule.verbs), ("nonResourceURLs", rule.paths)]));
+    }
     let mut answer = json!({
         "metadata": {},
         "spec": {},
@@ -58,7 +58,7 @@ pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value) -> ApiResul
     Ok(typed(answer, AUTHORIZATION, "SelfSubjectRulesReview"))
 }
 
-fn without_empty<const N: usize>(lists: [(&str, &Vec<String>); N]) -> Value {
+fn without_empty<const N: usize>(lists: [(&str, Vec<String>); N]) -> Value {
     let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
-    Value::Object(lists.map(|(name, list)| (name.to_string(), json!(list))).collect::<Map>())
+    Value::Object(lists.map(|(name, list)| (name.to_string(), Value::from(list))).collect::<Map>())
 }

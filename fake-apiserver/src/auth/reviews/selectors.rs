@@ -6,9 +6,10 @@
 //! GAP: access reviews: the syntax of `rawSelector`, where the real server reports an evaluation error, and of label keys and values, which
 //! it refuses
 
-use super::{strings, text};
+use super::text;
 use crate::error::FieldError;
 use crate::object::selector;
+use crate::registry::strings;
 use tree::Value;
 
 const PATH: &str = "spec.resourceAttributes";

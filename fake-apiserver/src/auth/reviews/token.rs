@@ -2,9 +2,10 @@
 //!
 //! Ports `pkg/registry/authentication/tokenreview/storage.go` (v1.37.1).
 
-use super::{AUTHENTICATION, field, object, strings, text, typed};
+use super::{AUTHENTICATION, field, object, text, typed};
 use crate::auth::{Authenticator, Objects};
 use crate::error::{ApiError, ApiResult};
+use crate::registry::strings;
 use jiff::Timestamp;
 use tree::{Value, json};
 

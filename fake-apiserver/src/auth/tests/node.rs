@@ -5,6 +5,7 @@
 use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::auth::node::NodeAuthorizer;
+use crate::deadline::Deadline;
 use crate::registry::ids;
 use crate::store::{Draft, Key, Meta, Store, Updated};
 use crate::user::NODES_GROUP;
@@ -49,7 +50,9 @@ fn decision(authorizer: &NodeAuthorizer, user: &User, question: &str) -> Decisio
     let fields: Vec<_> = fields.into_iter().map(|(field, value)| (field.to_string(), value.to_string())).collect();
     let target =
         Target::Resource { group: kind[0], version: "v1", resource: kind[1], subresource: kind[2], namespace, name };
-    authorizer.authorize(&Attributes { fields: &fields, ..Attributes::new(user, words[0], target) })
+    authorizer
+        .authorize(&Attributes { fields: &fields, ..Attributes::new(user, words[0], target) })
+        .expect("there is no deadline")
 }
 
 fn sees(authorizer: &NodeAuthorizer, node_name: &str, secret: &str) -> bool {
@@ -124,12 +127,12 @@ fn who_is_a_node() {
     let stranger = User { groups: Vec::new(), ..node("n") };
     assert_eq!(decision(&authorizer, &stranger, own), Decision::NoOpinion(String::new()));
     // As a real server: the rules of nodes cannot be listed.
-    let rules = authorizer.rules(&node("n"), "test");
+    let rules = authorizer.rules(&node("n"), "test", Deadline::never()).expect("there is no deadline");
     assert_eq!(
         (rules.incomplete, rules.errors.join("")),
         (true, "node authorizer does not support user rule resolution".into())
     );
-    assert!(!authorizer.rules(&stranger, "test").incomplete);
+    assert!(!authorizer.rules(&stranger, "test", Deadline::never()).is_ok_and(|rules| rules.incomplete));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
 use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, ModeError, Union, check};
 use crate::auth::reviews::{access, own, token};
+use crate::deadline::Deadline;
 use crate::error::ApiResult;
 
 fn alice() -> User {
@@ -82,7 +83,9 @@ fn who_am_i() {
 
 #[test]
 fn what_may_i_do() {
-    let review = own::rules(&AllowAuthenticated, &alice(), &json!({"spec": {"namespace": "default"}})).unwrap();
+    let review =
+        own::rules(&AllowAuthenticated, &alice(), &json!({"spec": {"namespace": "default"}}), Deadline::never())
+            .unwrap();
     assert_eq!(
         review,
         json!({
@@ -97,7 +100,7 @@ fn what_may_i_do() {
             },
         })
     );
-    let error = own::rules(&AllowAuthenticated, &alice(), &json!({})).unwrap_err();
+    let error = own::rules(&AllowAuthenticated, &alice(), &json!({}), Deadline::never()).unwrap_err();
     assert_eq!((error.code(), error.to_string().as_str()), (400, "no namespace on request"));
 }
 
@@ -105,7 +108,7 @@ fn what_may_i_do() {
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let Attributes { user, verb, target, .. } = attributes;
         let asked = match target {
             Target::Path(path) => format!("{} {verb} {path}", user.name),
@@ -114,13 +117,13 @@ impl Authorizer for Only {
             }
         };
         match self.0.contains(&asked.as_str()) {
-            true => Decision::Allow("listed".into()),
-            false => Decision::NoOpinion(asked),
+            true => Ok(Decision::Allow("listed".into())),
+            false => Ok(Decision::NoOpinion(asked)),
         }
     }
 
-    fn rules(&self, _user: &User, _namespace: &str) -> Rules {
-        Rules::default()
+    fn rules(&self, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+        Ok(Rules::default())
     }
 }
 
@@ -131,7 +134,9 @@ fn access_reviews_ask_the_authorizer() {
         "verb": "get", "group": "apps", "resource": "deployments", "subresource": "scale", "name": "web",
         "namespace": "test",
     });
-    let review = access::subject(&only, json!({"spec": {"user": "bob", "resourceAttributes": resource}})).unwrap();
+    let review =
+        access::subject(&only, json!({"spec": {"user": "bob", "resourceAttributes": resource}}), Deadline::never())
+            .unwrap();
     assert_eq!(
         review,
         json!({
@@ -142,10 +147,10 @@ fn access_reviews_ask_the_authorizer() {
         })
     );
     let body = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/healthz"}}});
-    let review = access::own(&only, &alice(), body).unwrap();
+    let review = access::own(&only, &alice(), body, Deadline::never()).unwrap();
     assert_eq!(review["status"], json!({"allowed": true, "reason": "listed"}));
     let body = json!({"spec": {"groups": ["x"], "resourceAttributes": {"version": "v1", "namespace": "default"}}});
-    let review = access::local(&only, "default", body).unwrap();
+    let review = access::local(&only, "default", body, Deadline::never()).unwrap();
     assert_eq!(review["status"], json!({"allowed": false, "reason": "  /v1 default///"}));
     assert_eq!(review["metadata"], json!({"namespace": "default"}));
 }
@@ -160,13 +165,13 @@ fn message(outcome: ApiResult<Value>) -> String {
 fn access_reviews_must_make_sense() {
     let one = "spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
     let user = "spec.user: Invalid value: \"\": at least one of user or group must be specified";
-    let subject = |body: Value| message(access::subject(&AllowAuthenticated, body));
-    let local = |body: Value| message(access::local(&AllowAuthenticated, "default", body));
+    let subject = |body: Value| message(access::subject(&AllowAuthenticated, body, Deadline::never()));
+    let local = |body: Value| message(access::local(&AllowAuthenticated, "default", body, Deadline::never()));
     let attributes = json!({"verb": "get", "resource": "pods", "namespace": "d"});
     let path = json!({"path": "/x", "verb": "get"});
     assert_eq!(subject(json!({"spec": {"user": "a"}})), one);
     assert_eq!(subject(json!({"spec": {"resourceAttributes": attributes}})), user);
-    assert_eq!(message(access::own(&AllowAuthenticated, &alice(), json!({}))), one);
+    assert_eq!(message(access::own(&AllowAuthenticated, &alice(), json!({}), Deadline::never())), one);
     assert_eq!(
         subject(json!({"metadata": {"name": "x"}, "spec": {}})),
         format!("[{one}, {user}, metadata: Invalid value: {{\"name\":\"x\"}}: must be empty]")
@@ -184,7 +189,7 @@ fn access_reviews_must_make_sense() {
         "spec.nonResourceAttributes: Invalid value: {\"Path\":\"/x\",\"Verb\":\"get\"}: disallowed on this kind of request"
     );
     let body = json!({"metadata": {"namespace": "other"}, "spec": {"user": "a", "resourceAttributes": attributes}});
-    let error = access::local(&AllowAuthenticated, "default", body).unwrap_err();
+    let error = access::local(&AllowAuthenticated, "default", body, Deadline::never()).unwrap_err();
     assert_eq!(error.code(), 400);
 }
 
@@ -192,13 +197,14 @@ fn access_reviews_must_make_sense() {
 fn metadata_that_typed_clients_send_is_empty() {
     let metadata = json!({"creationTimestamp": null, "name": "", "labels": {}, "managedFields": [{"manager": "x"}]});
     let body = json!({"metadata": metadata, "spec": {"user": "a", "nonResourceAttributes": {"path": "/"}}});
-    assert!(access::subject(&AllowAuthenticated, body).is_ok());
+    assert!(access::subject(&AllowAuthenticated, body, Deadline::never()).is_ok());
 }
 
 #[test]
 fn selectors_are_checked_and_what_is_unknown_is_reported() {
     let review = |kind: &str, selector: Value| {
-        access::subject(&AllowAuthenticated, json!({"spec": {"user": "a", "resourceAttributes": {kind: selector}}}))
+        let body = json!({"spec": {"user": "a", "resourceAttributes": {kind: selector}}});
+        access::subject(&AllowAuthenticated, body, Deadline::never())
     };
     let (known, unknown) = (
         json!({"key": "x", "operator": "In", "values": ["x"]}),
@@ -256,8 +262,10 @@ fn nobody_may_only_look_whether_the_server_is_well() {
         ("get", Target::Path("/openid/v1/jwks"), false),
         ("list", pods, false),
     ] {
-        let allowed =
-            |user| matches!(AllowAuthenticated.authorize(&Attributes::new(user, verb, target)), Decision::Allow(_));
+        let allowed = |user| {
+            let decision = AllowAuthenticated.authorize(&Attributes::new(user, verb, target));
+            matches!(decision, Ok(Decision::Allow(_)))
+        };
         assert_eq!(allowed(&nobody), expected, "{verb} {target:?}");
         assert!(allowed(&alice));
     }
@@ -333,16 +341,18 @@ fn modes_are_asked_in_order() {
         union(&[AuthorizationMode::AlwaysDeny]),
         union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
     );
-    let decide =
-        |authorizer: &Union, user: &User| authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics")));
+    let decide = |authorizer: &Union, user: &User| {
+        authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics"))).unwrap()
+    };
     let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
     assert_eq!(decide(&deny, &alice()), refusal);
     assert_eq!(decide(&both, &alice()), Decision::Allow(String::new()));
     assert_eq!(decide(&both, &User::anonymous()), refusal);
     let master = User { groups: vec!["system:masters".into()], ..alice() };
     assert_eq!(decide(&deny, &master), Decision::Allow(String::new()));
-    assert_eq!(deny.rules(&alice(), "default"), Rules::default());
-    assert_eq!(both.rules(&alice(), "default"), AllowAuthenticated.rules(&alice(), "default"));
+    let rules = |authorizer: &dyn Authorizer| authorizer.rules(&alice(), "default", Deadline::never()).unwrap();
+    assert_eq!(rules(&deny), Rules::default());
+    assert_eq!(rules(&both), rules(&AllowAuthenticated));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::{ClientCertificate, User};
 use crate::cluster::LiveObjects;
+use crate::deadline::Deadline;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
@@ -126,7 +127,7 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str) -> Attributes<'a> {
+    pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str, deadline: &'a Deadline) -> Attributes<'a> {
         let target = match &self.resource {
             Some(path) => Target::Resource {
                 group: path.group,
@@ -138,7 +139,7 @@ impl<'r> Exchange<'r> {
             },
             None => Target::Path(self.path),
         };
-        Attributes { user, verb, target, fields: &self.fields }
+        Attributes { user, verb, target, fields: &self.fields, deadline }
     }
 }
 

@@ -53,6 +53,13 @@ pub(super) struct Definitions {
 struct Served {
     resource: ResourceId,
     made_of: Sources,
+    emptied: Option<Emptied>,
+}
+
+/// The revisions at which all objects of a deleted definition were being deleted: that of the definition, and that of the objects.
+struct Emptied {
+    definition: u64,
+    objects: u64,
 }
 
 /// The parts of a definition that determine its resource.
@@ -84,7 +91,7 @@ impl Sources {
 impl Reconciler for Definitions {
     fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
         match event {
-            Event::Stored(entry) if is_definition(&entry.key) => vec![entry.key.name().into()],
+            Event::Stored(entry, _) if is_definition(&entry.key) => vec![entry.key.name().into()],
             Event::Removed(entry) if is_definition(&entry.key) => vec![entry.key.name().into()],
             Event::Removed(entry) => terminating(cluster, entry.key.resource).into_iter().collect(),
             _ => Vec::new(),
@@ -108,8 +115,24 @@ fn terminating(cluster: &Shared, resource: ResourceId) -> Option<Box<str>> {
 }
 
 impl Definitions {
+    /// Whether a definition waits for its objects to go, as it did before: some have gone, or nothing has changed.
+    fn still_waits(&self, cluster: &Context<'_>, name: &str) -> bool {
+        let mut all = self.served();
+        let Some((resource, emptied)) = all.get_mut(name).and_then(|own| Some((own.resource, own.emptied.as_mut()?)))
+        else {
+            return false;
+        };
+        let is_same = cluster.store.get(&key(name)).is_some_and(|entry| entry.revision == emptied.definition);
+        let waits = removal::still_waits(&cluster.store, resource, emptied.objects).filter(|_| is_same);
+        emptied.objects = waits.unwrap_or(emptied.objects);
+        waits.is_some()
+    }
+
     /// Reconciles the definition.
     async fn reconcile(&self, cluster: &Context<'_>, name: &str) -> ApiResult<()> {
+        if self.still_waits(cluster, name) {
+            return Ok(());
+        }
         let found = Stored::read(cluster, name);
         let uid = found.as_ref().map_or("", |stored| meta::uid(&stored.definition));
         if self.served().get(name).is_some_and(|served| served.made_of.uid != uid) {
@@ -160,7 +183,7 @@ impl Definitions {
                 if before.is_none_or(|served| served.made_of.differs(&made_of)) {
                     cluster.store.begin(resource);
                 }
-                all.insert(name.into(), Served { resource, made_of });
+                all.insert(name.into(), Served { resource, made_of, emptied: None });
             }
             None => tracing::warn!(name, "A custom resource is not served: another resource has its paths or its kind"),
         }
@@ -192,7 +215,13 @@ impl Definitions {
         let done = match served.filter(|_| was_served) {
             Some(resource) => match removal::run(cluster, resource).await? {
                 Removal::Done => condition(false, "InstanceDeletionCompleted", "removed all instances"),
-                Removal::Waiting | Removal::Outdated => return Ok(()),
+                Removal::Waiting(objects) => {
+                    if let Some(served) = self.served().get_mut(name) {
+                        served.emptied = Some(Emptied { definition: stored.entry.revision, objects });
+                    }
+                    return Ok(());
+                }
+                Removal::Outdated => return Ok(()),
                 Removal::Failed(why) => {
                     let failed = condition(true, "InstanceDeletionFailed", &why);
                     stored.change(cluster, |definition| failed.set(definition, &time)).await?;

@@ -8,25 +8,36 @@ use crate::error::{ApiError, ApiResult, aggregate};
 use crate::reconcile::reconciler::Context;
 use crate::reconcile::strides::Strides;
 use crate::registry::{Resource, Undecodable};
-use crate::store::{Entry, Key, ResourceId, Scope};
+use crate::store::{Entry, Event, Key, ResourceId, Scope, Store};
+use std::sync::Arc;
 
 /// The outcome of deleting the objects.
 pub(super) enum Removal {
     /// None are left.
     Done,
-    /// Some have finalizers.
-    Waiting,
+    /// Some have finalizers. All that were there at this revision are being deleted.
+    Waiting(u64),
     /// Some cannot be deleted, for this reason, worded for a condition.
     Failed(String),
     /// The definition has changed, or another object has been removed, before a webhook answered.
     Outdated,
 }
 
+/// Whether nothing but objects that are being deleted are left of a resource, where all were at the revision `since`: then the revision at
+/// which that was found.
+pub(super) fn still_waits(store: &Store, id: ResourceId, since: u64) -> Option<u64> {
+    let (events, snapshot) = store.events_after(since).ok()?;
+    let is_new = |event: &Arc<Event>| event.before.is_none() && event.key().resource == id;
+    let is_left = !events.iter().any(is_new) && snapshot.range(&Scope::all(id), "").next().is_some();
+    is_left.then_some(snapshot.revision)
+}
+
 /// Deletes all objects of a resource. In a namespace with one that cannot be converted to the storage version, those behind it stay, too.
 pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Removal> {
     let catalog = cluster.catalog();
     let Some(kind) = catalog.registry.get(id) else { return Ok(Removal::Done) };
-    let entries: Vec<_> = cluster.store.snapshot().range(&Scope::all(id), "").cloned().collect();
+    let snapshot = cluster.store.snapshot();
+    let entries: Vec<_> = snapshot.range(&Scope::all(id), "").cloned().collect();
     let mut failures: Vec<(Key, ApiError)> = Vec::new();
     let (mut gone, mut strides) = (true, Strides::default());
     for entry in entries {
@@ -48,7 +59,7 @@ pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Remo
     }
     Ok(match (failures.is_empty(), gone) {
         (true, true) => Removal::Done,
-        (true, false) => Removal::Waiting,
+        (true, false) => Removal::Waiting(snapshot.revision),
         (false, _) => {
             let why = aggregate(failures.iter().map(|(_, why)| why.to_string()));
             Removal::Failed(format!("could not issue all deletes: {why}"))

@@ -42,7 +42,7 @@ async fn a_large_namespace_is_emptied_in_portions() {
     let large = store.get(&key("large")).expect("it is there");
     let emptied = tokio::spawn(async move {
         let ticket = Ticket::new(&*engine, None);
-        ticket.note(&Event::Stored(&large));
+        ticket.note(&Event::Stored(&large, None));
         ticket.done().await;
     });
     let mut seen = BTreeSet::new();

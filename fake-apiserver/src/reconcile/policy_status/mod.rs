@@ -37,7 +37,7 @@ impl Reconciler for PolicyStatus {
     /// A key is the name of a policy.
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
         match event {
-            Event::Stored(entry) if entry.key.resource == ids::VALIDATING_ADMISSION_POLICIES => {
+            Event::Stored(entry, _) if entry.key.resource == ids::VALIDATING_ADMISSION_POLICIES => {
                 vec![entry.key.name().into()]
             }
             _ => Vec::new(),

@@ -108,7 +108,7 @@ fn check_signer(write: &Write<'_>, spec: &Value, pod: &Value, shown: &str) -> Ap
     }
     // The name of a resource cannot have slashes.
     let resource = signer.replace('/', ":");
-    match write.may("request-serviceaccounts-podcertificate-signer", &resource, text(spec, "/serviceAccountName")) {
+    match write.may("request-serviceaccounts-podcertificate-signer", &resource, text(spec, "/serviceAccountName"))? {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(_) => write.refuse(format!(
             "pod {shown} does not mount a podCertificate projected volume for signer {}",

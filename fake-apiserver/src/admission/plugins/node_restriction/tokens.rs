@@ -52,10 +52,11 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
         Err(why) => return Err(format!("error validating {}: {why}", named())),
     }
     match write.may("request-serviceaccounts-token-audience", audience, write.attributes.name) {
-        Decision::Allow(_) => Ok(()),
-        Decision::NoOpinion(_) => {
+        Ok(Decision::Allow(_)) => Ok(()),
+        Ok(Decision::NoOpinion(_)) => {
             Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named()))
         }
+        Err(late) => Err(late.to_string()),
     }
 }
 

@@ -63,7 +63,10 @@ impl Write<'_> {
     }
 
     /// The decision about a verb of its own on something in the group of the write (`buildAuthorizerAttributes`).
-    pub(super) fn may(&self, verb: &str, resource: &str, name: &str) -> Decision {
+    ///
+    /// # Errors
+    /// 504, if the deadline of the request has passed.
+    pub(super) fn may(&self, verb: &str, resource: &str, name: &str) -> ApiResult<Decision> {
         let version = self.attributes.version;
         let (group, version, namespace) = (&version.group, &version.name, self.attributes.namespace);
         self.attributes.may(verb, Target::Resource { group, version, resource, subresource: "", namespace, name })

@@ -4,8 +4,9 @@
 //! `pkg/admission/plugin/resourcequota/controller.go`, and `apis/resourcequota/validation` of k8s.io/apiserver (v0.37.1).
 
 use super::evaluator::Evaluator;
+use super::quota::Quota;
 use super::refusal::Refusal;
-use super::scopes::{Scope, scopes};
+use super::scopes::Scope;
 use crate::error::{Errors, FieldError, Path};
 use crate::registry::{Amounts, items, text};
 use std::collections::BTreeSet;
@@ -47,7 +48,7 @@ impl Limited {
         object: &Value,
         usage: &Amounts,
         evaluator: &dyn Evaluator,
-        quotas: &[Value],
+        quotas: &[&Quota],
         resources: &BTreeSet<&str>,
     ) -> Result<(), Refusal> {
         let own = self.0.iter().filter(|limited| (text(limited, "/apiGroup"), text(limited, "/resource")) == kind);
@@ -60,8 +61,12 @@ impl Limited {
             return Err(Refusal::Forbidden(format!("insufficient quota to consume: {}", uncovered.join(","))));
         }
         let is_in = |scope: &Scope<'_>| evaluator.is_in_scope(scope, object);
-        let covered: BTreeSet<&str> =
-            quotas.iter().flat_map(scopes).filter(|scope| is_in(scope)).map(|scope| scope.name).collect();
+        let covered: BTreeSet<&str> = quotas
+            .iter()
+            .flat_map(|quota| quota.scopes())
+            .filter(|scope| is_in(scope))
+            .map(|scope| scope.name)
+            .collect();
         let limited = self.0.iter().flat_map(|limited| items(limited, "/matchScopes")).map(Scope::read);
         let uncovered: Vec<String> = limited
             .filter(|scope| is_in(scope) && !covered.contains(scope.name))
