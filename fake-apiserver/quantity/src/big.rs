@@ -3,8 +3,10 @@
 //! In place of `inf.Dec` (gopkg.in/inf.v0 v0.9.1) and of `scaledValue` of `scale_int.go` (v0.37.1). Every operation takes time that is
 //! linear in the digits that its operands have, whatever their powers of ten.
 
-use crate::MOST_ZEROS;
 use std::cmp::Ordering;
+
+/// The zeros that a calculation inserts into a number at most.
+const MOST_ZEROS: usize = 10_000;
 
 /// Digits times a power of ten. The digits end in no zero, which goes into the power; zero has none.
 #[derive(Debug, Clone)]

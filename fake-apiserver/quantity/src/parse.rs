@@ -3,8 +3,10 @@
 //! Port of `ParseQuantity` and `parseQuantityString` of `quantity.go`, and of `interpret` of `suffix.go` (v0.37.1).
 
 use crate::big::Big;
+use crate::print;
+use crate::quantity::{Number, Quantity};
 use crate::short::Short;
-use crate::{Format, NANO, Number, Quantity};
+use crate::suffix::{BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format};
 
 /// The reason why a text is not a quantity, in upstream's words.
 pub type Error = &'static str;
@@ -20,23 +22,32 @@ const SUFFIX: Error = "unable to parse quantity's suffix";
 /// `maxInt64Factors`: decimal digits that surely fit an int64.
 const MAX_INT64_FACTORS: i64 = 18;
 
-/// `quantitySuffixer`'s decimal suffixes and their powers of ten.
-pub(crate) const DECIMAL_SUFFIXES: [(&str, i32); 10] =
-    [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-/// `quantitySuffixer`'s binary suffixes, in steps of 2^10.
-pub(crate) const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+/// `Nano`: the power of ten of the finest digit that is kept of a text.
+const NANO: i32 = -9;
 
-pub(crate) fn quantity(text: &str) -> Result<Quantity, Error> {
-    if text.is_empty() {
-        return Err(FORMAT_WRONG);
+impl Quantity {
+    /// The quantity of a text (`ParseQuantity`).
+    ///
+    /// # Errors
+    /// Upstream's text, if it is not one.
+    pub fn parse(text: &str) -> Result<Quantity, Error> {
+        if text.is_empty() {
+            return Err(FORMAT_WRONG);
+        }
+        let parts = Parts::split(text)?;
+        let (exponent, format) = interpret(parts.suffix).ok_or(SUFFIX)?;
+        if let Some((short, is_canonical)) = short(&parts, exponent, format) {
+            let text = is_canonical.then(|| text.into());
+            return Ok(Quantity { number: Number::Short(short), format, text });
+        }
+        big(&parts, exponent, format)
     }
-    let parts = Parts::split(text)?;
-    let (exponent, format) = interpret(parts.suffix).ok_or(SUFFIX)?;
-    if let Some((short, is_canonical)) = short(&parts, exponent, format) {
-        let text = is_canonical.then(|| text.into());
-        return Ok(Quantity { number: Number::Short(short), format, text });
-    }
-    big(&parts, exponent, format)
+}
+
+/// The text that upstream prints, given an exact one; `None` if it is the same.
+pub fn printed(exact: &str) -> Option<String> {
+    let differs = Some(exact).filter(|exact| print::is_exact_only(exact));
+    differs.and_then(|exact| Quantity::parse(exact).ok()).map(|quantity| quantity.text().into_owned())
 }
 
 /// The pieces of a quantity.

@@ -2,9 +2,8 @@
 //!
 //! Port of `CanonicalizeBytes` of `quantity.go`, `AsCanonicalBytes` of `amount.go` and `constructBytes` of `suffix.go` (v0.37.1).
 
-use crate::Format;
 use crate::big::Big;
-use crate::parse::{BINARY_SUFFIXES, DECIMAL_SUFFIXES};
+use crate::suffix::{BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format};
 
 /// The greatest power of ten that has a suffix.
 const EXA: i64 = 18;

@@ -242,6 +242,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[
             NoCirclesOfFiles { of: FAKE },
             NoCirclesOfFiles { of: MACHINERY },
+            NoCirclesOfFiles { of: "fake-apiserver/quantity" },
             NoCirclesOfFiles { of: "fake-apiserver/cli" },
             NoCirclesOfFiles { of: "controller" },
             NoCirclesOfFiles { of: "controller/kubelet" },
