@@ -17,7 +17,6 @@ const NAMESPACE: &str = "/api/v1/namespaces/crowded";
 
 /// All attacks.
 pub(super) fn all(webhook: &Webhook) -> Vec<Attack> {
-    let attack = |name, before, calls| Attack { name, before, calls, way: Way::Repeated, clients: 2 };
     let list = || Call::get(THINGS);
     let table = || accepting(list(), TABLE);
     vec![
@@ -82,11 +81,16 @@ pub(super) fn all(webhook: &Webhook) -> Vec<Attack> {
     ]
 }
 
+/// An attack of two clients.
+pub(super) fn attack(name: &'static str, before: Vec<Call>, calls: Vec<Call>) -> Attack {
+    Attack { name, before, calls, way: Way::Repeated, clients: 2, flags: &[] }
+}
+
 fn accepting(call: Call, accept: &str) -> Call {
     Call { accept: HeaderValue::from_str(accept).ok(), ..call }
 }
 
-fn post(path: &str, body: Value) -> Call {
+pub(super) fn post(path: &str, body: Value) -> Call {
     Call::new(Method::POST, path, body.to_string())
 }
 
