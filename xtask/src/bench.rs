@@ -47,6 +47,8 @@ const STARTS: usize = 11;
 const TOKEN: &str = "bench";
 /// Bearer token, and name, of a user who has only the rights that roles give.
 const USER: &str = "bench-user";
+/// The same of another one, who reads beside attacks.
+const READER: &str = "bench-reader";
 /// Number of objects of the list that is read in pages.
 const MANY: u64 = 100_000;
 
@@ -152,7 +154,7 @@ impl Programs {
     fn find() -> anyhow::Result<Self> {
         let this = std::env::current_exe()?;
         let mut tokens = NamedTempFile::new()?;
-        writeln!(tokens, "{TOKEN},bench,bench,system:masters\n{USER},{USER},{USER}")?;
+        writeln!(tokens, "{TOKEN},bench,bench,system:masters\n{USER},{USER},{USER}\n{READER},{READER},{READER}")?;
         Ok(Programs { own: this.with_file_name(format!("fake-apiserver{EXE_SUFFIX}")), this, tokens })
     }
 

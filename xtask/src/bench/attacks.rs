@@ -1,12 +1,14 @@
 //! Gets of an object of 1 kB while other clients, as another user, attack the server in one way at a time: each on a server of its own.
 
 mod catalogue;
+mod common;
 mod compiled;
 
-use super::client::{Call, Connection, Target};
+use super::client::{Call, Target};
+use super::process::Process;
 use super::report::{Unit, milliseconds, quantile};
 use super::webhook::Webhook;
-use super::{Bench, OWN, Programs, TOKEN, USER};
+use super::{Bench, OWN, Programs, READER, TOKEN, USER};
 use anyhow::{Context as _, anyhow};
 use http::Method;
 use serde_json::json;
@@ -31,6 +33,8 @@ struct Attack {
     way: Way,
     /// The number of clients.
     clients: usize,
+    /// Flags of the server.
+    flags: &'static [&'static str],
 }
 
 /// The way in which clients send their calls.
@@ -48,15 +52,16 @@ impl Bench<'_> {
     /// Measures gets beside each attack.
     pub(super) async fn attacks(&mut self, programs: &Programs) -> anyhow::Result<()> {
         let webhook = Webhook::start(&[])?;
-        for attack in catalogue::all(&webhook).into_iter().chain(compiled::all()) {
+        for attack in catalogue::all(&webhook).into_iter().chain(compiled::all()).chain(common::all()) {
             let name = format!("get of 1 kB beside {}, 99 %", attack.name);
             if !self.wants(&name) {
                 continue;
             }
-            let process = programs.start_own()?;
-            let [administrator, attacker] = [TOKEN, USER].map(|token| Target::new(process.url(), token, None));
-            let (administrator, attacker) = (administrator?, attacker?);
-            let measured = spawn_blocking(move || measure(&administrator, &attacker, attack)).await?;
+            let process = Process::start(programs.own().args(attack.flags))?;
+            let targets = [TOKEN, READER, USER].map(|token| Target::new(process.url(), token, None));
+            let [administrator, reader, attacker] = targets;
+            let (administrator, reader, attacker) = (administrator?, reader?, attacker?);
+            let measured = spawn_blocking(move || measure(&administrator, &reader, &attacker, attack)).await?;
             let durations: Vec<f64> = measured.with_context(|| name.clone())?.into_iter().map(milliseconds).collect();
             let mut samples = self.no_samples();
             samples[OWN].extend(quantile(&durations, 0.99));
@@ -67,10 +72,16 @@ impl Bench<'_> {
 }
 
 /// The durations of gets beside an attack. They are measured on a thread that does nothing else.
-fn measure(administrator: &Target, attacker: &Target, attack: Attack) -> anyhow::Result<Vec<Duration>> {
+fn measure(
+    administrator: &Target,
+    reader: &Target,
+    attacker: &Target,
+    attack: Attack,
+) -> anyhow::Result<Vec<Duration>> {
     let Attack { before, calls, way, clients, .. } = attack;
     let runtime = single()?;
-    let mut connection = runtime.block_on(prepared(administrator, before))?;
+    runtime.block_on(prepared(administrator, before))?;
+    let mut connection = runtime.block_on(reader.connect())?;
     let (over, ended) = watch::channel(false);
     let clients: Vec<_> = (0..clients)
         .map(|_| {
@@ -98,8 +109,8 @@ fn single() -> std::io::Result<Runtime> {
     runtime::Builder::new_current_thread().enable_all().build()
 }
 
-/// Creates the object that is read, and what the attack needs. Returns the connection for the measurement.
-async fn prepared(administrator: &Target, before: Vec<Call>) -> anyhow::Result<Connection> {
+/// Creates the object that is read, and what the attack needs.
+async fn prepared(administrator: &Target, before: Vec<Call>) -> anyhow::Result<()> {
     let mut connection = administrator.connect().await?;
     let object = json!({"metadata": {"name": "beside"}, "data": {"text": "x".repeat(700)}}).to_string();
     let collection = OBJECT.rsplit_once('/').map_or(OBJECT, |(collection, _)| collection);
@@ -107,7 +118,7 @@ async fn prepared(administrator: &Target, before: Vec<Call>) -> anyhow::Result<C
     for call in before {
         connection.exchange(call).await?;
     }
-    Ok(connection)
+    Ok(())
 }
 
 /// Runs an attacker until the attack is over, or it has done what it had to.

@@ -9,13 +9,8 @@ use std::sync::Arc;
 /// The objects of a resource in each namespace, with a `T` for each namespace.
 pub(super) struct Names<T = ()>(Live<Keys<T>>);
 
-struct Keys<T>(HashMap<Box<str>, Place<T>>);
-
-/// The objects in a namespace, which has at least one.
-struct Place<T> {
-    keys: OrdSet<Key>,
-    own: Arc<T>,
-}
+/// The namespaces that have at least one.
+struct Keys<T>(HashMap<Box<str>, (OrdSet<Key>, Arc<T>)>);
 
 impl<T: Default> Names<T> {
     /// The names of a resource's objects in a store.
@@ -29,7 +24,7 @@ impl<T: Default> Names<T> {
         if current.0.is_empty() {
             return Vec::new();
         }
-        current.0.get(namespace).into_iter().flat_map(|place| &place.keys).cloned().collect()
+        current.0.get(namespace).into_iter().flat_map(|(keys, _)| keys).cloned().collect()
     }
 
     /// The `T` of a namespace, which is kept as long as it has objects; `None` if it has none.
@@ -38,7 +33,7 @@ impl<T: Default> Names<T> {
         if current.0.is_empty() {
             return None;
         }
-        current.0.get(namespace).map(|place| place.own.clone())
+        current.0.get(namespace).map(|(_, own)| own.clone())
     }
 }
 
@@ -59,30 +54,18 @@ impl<T> Default for Keys<T> {
     }
 }
 
-impl<T> Clone for Place<T> {
-    fn clone(&self) -> Self {
-        Place { keys: self.keys.clone(), own: self.own.clone() }
-    }
-}
-
-impl<T: Default> Default for Place<T> {
-    fn default() -> Self {
-        Place { keys: OrdSet::default(), own: Arc::default() }
-    }
-}
-
 impl<T: Default> Index for Keys<T> {
     fn apply(&mut self, entry: &Entry) {
         let namespace = entry.key.namespace();
-        if !self.0.get(namespace).is_some_and(|place| place.keys.contains(&entry.key)) {
-            self.0.entry(namespace.into()).or_default().keys.insert(entry.key.clone());
+        if !self.0.get(namespace).is_some_and(|(keys, _)| keys.contains(&entry.key)) {
+            self.0.entry(namespace.into()).or_default().0.insert(entry.key.clone());
         }
     }
 
     fn delete(&mut self, key: &Key) {
-        let Some(place) = self.0.get_mut(key.namespace()) else { return };
-        place.keys.remove(key);
-        if place.keys.is_empty() {
+        let Some((keys, _)) = self.0.get_mut(key.namespace()) else { return };
+        keys.remove(key);
+        if keys.is_empty() {
             self.0.remove(key.namespace());
         }
     }

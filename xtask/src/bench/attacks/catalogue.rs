@@ -81,9 +81,9 @@ pub(super) fn all(webhook: &Webhook) -> Vec<Attack> {
     ]
 }
 
-/// An attack by two clients, who repeat their calls.
+/// An attack of two clients.
 pub(super) fn attack(name: &'static str, before: Vec<Call>, calls: Vec<Call>) -> Attack {
-    Attack { name, before, calls, way: Way::Repeated, clients: 2 }
+    Attack { name, before, calls, way: Way::Repeated, clients: 2, flags: &[] }
 }
 
 fn accepting(call: Call, accept: &str) -> Call {

@@ -135,8 +135,7 @@ impl Page {
             if requested.is_empty() {
                 continue;
             }
-            let mut used = quota.used.clone();
-            requested.into_iter().for_each(|requested| used.add(requested));
+            let used = quota.used_with(&requested);
             let counted = match with_used(write, quota, &used) {
                 Ok(change) => write.commits.commit(&quota.entry, change).await.ok(),
                 Err(why) => {

@@ -1,7 +1,7 @@
 //! A quota as writes are checked against it: read once for each revision, and with the amounts that are promised to writes that wait.
 
 use super::scopes::{Scope, scopes};
-use crate::registry::Amounts;
+use crate::registry::{Amounts, amount};
 use crate::store::Entry;
 use std::sync::Arc;
 use tree::{Value, json};
@@ -49,5 +49,17 @@ impl Quota {
         let mut taken = among(&self.used);
         taken.add(&among(&self.promised));
         taken
+    }
+
+    /// The amounts that are used once those are, too, as they are read when they are stored.
+    pub(super) fn used_with(&self, requested: &[&Amounts]) -> Amounts {
+        let mut used = self.used.clone();
+        requested.iter().for_each(|requested| used.add(requested));
+        for name in requested.iter().flat_map(|requested| requested.names()) {
+            if let Some(text) = used.get(name).map(|used| used.text().to_string()) {
+                used.set(name.clone(), amount(&text));
+            }
+        }
+        used
     }
 }
