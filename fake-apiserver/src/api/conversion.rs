@@ -64,17 +64,22 @@ impl Request<'_> {
             return Ok(items);
         }
         let form = |entry: &Arc<Entry>| self.cluster.forms.of(self.version.number, entry);
-        let found: Vec<_> = items.stored().map(|entry| (entry.clone(), form(entry))).collect();
-        let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
-        let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
-        let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, _)| &**entry), &why);
+        let found = items.stored().map(|entry| (entry.clone(), form(entry)));
+        let found: Vec<_> = found.map(|(entry, form)| (entry, form.get().cloned(), form)).collect();
+        let missing: Vec<_> = found.iter().filter(|(_, known, _)| known.is_none()).collect();
+        let objects = missing.iter().map(|(entry, ..)| entry.object()).collect();
+        let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, ..)| &**entry), &why);
         let shown = self.version.convert_from_storage_by_webhook(objects, &self.deadline).await.map_err(unread)?;
-        for ((entry, form), object) in missing.iter().zip(shown) {
-            // Another reader may have been faster.
-            form.set(Arc::new(read(self.resource, &object, entry.revision)?)).ok();
+        let mut made = Vec::with_capacity(missing.len());
+        for ((entry, _, form), object) in missing.iter().zip(shown) {
+            let converted = Arc::new(read(self.resource, &object, entry.revision)?);
+            // Another reader may have been faster, or be at it: then it is not kept.
+            form.set(converted.clone()).ok();
+            made.push(converted);
         }
         self.deadline.check()?;
-        let converted: Slice = found.iter().filter_map(|(_, form)| form.get().cloned()).collect();
+        let mut made = made.into_iter();
+        let converted: Slice = found.into_iter().filter_map(|(_, known, _)| known.or_else(|| made.next())).collect();
         Ok(items.with(converted))
     }
 
