@@ -52,7 +52,8 @@ impl ClientCertificate {
         let Some(der) = self.chain.first() else { return Ok(None) };
         let leaf = Certificate::parse(der)?;
         authorities.verify(&self.chain, now).map_err(|why| {
-            let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
+            let (serial, subject, authority) =
+                (decimal(leaf.serial), hex(leaf.extensions.key_id), hex(leaf.extensions.authority_key_id));
             format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
         })?;
         user(&leaf.subject, der)

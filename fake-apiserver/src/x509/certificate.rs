@@ -1,8 +1,7 @@
 //! The fields of a certificate: `parseCertificate` of `crypto/x509/parser.go` (Go 1.26).
 
-use super::constraints::Constraints;
 use super::der::{self, INTEGER, SEQUENCE};
-use super::extensions::{AlternativeNames, Extension};
+use super::extensions::Extensions;
 use super::key;
 use super::name::{Name, ORGANIZATION};
 use super::time::{generalized_time, utc_time};
@@ -36,21 +35,7 @@ pub(crate) struct Certificate<'a> {
     pub(crate) key_info: &'a [u8],
     pub(super) key_algorithm: &'a [u8],
     pub(super) key: Cow<'a, [u8]>,
-    pub(crate) key_id: &'a [u8],
-    pub(crate) authority_key_id: &'a [u8],
-    /// Whether it is an authority, if it says.
-    pub(crate) is_authority: Option<bool>,
-    pub(super) max_path_length: Option<usize>,
-    /// False, if its key usages do not have the one for certificates.
-    pub(super) may_sign: bool,
-    /// Its extended key usages, identifiers; any, if there are none.
-    pub(super) usages: Vec<&'a [u8]>,
-    /// The alternative names, undecoded, if it has some.
-    pub(super) alternative_names: Option<&'a [u8]>,
-    pub(super) names: AlternativeNames<'a>,
-    pub(super) constraints: Option<Constraints<'a>>,
-    pub(super) has_policy_constraints: bool,
-    pub(super) has_unknown_critical_extension: bool,
+    pub(crate) extensions: Extensions<'a>,
 }
 
 impl<'a> Certificate<'a> {
@@ -115,7 +100,6 @@ impl<'a> Certificate<'a> {
             key_info,
             key_algorithm,
             key,
-            may_sign: true,
             ..Certificate::default()
         };
         certificate.read_extensions(fields)?;
@@ -135,12 +119,13 @@ impl<'a> Certificate<'a> {
         let Some(list) = der::optional(&mut fields, EXTENSIONS).ok_or("x509: malformed extensions")? else {
             return Ok(());
         };
-        Extension::all(list)?.iter().try_for_each(|extension| self.read_extension(extension))
+        self.extensions = Extensions::read(list)?;
+        Ok(())
     }
 
     /// The names in DNS for which it is valid.
     pub(crate) fn dns_names(&self) -> impl Iterator<Item = &'a str> {
-        self.names.dns_names.iter().copied()
+        self.extensions.names.dns_names.iter().copied()
     }
 
     /// The name that errors give it.

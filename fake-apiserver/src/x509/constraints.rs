@@ -1,7 +1,7 @@
 //! Constraints on the names for which an authority may sign (`constraints.go`): on names in DNS and on addresses.
 
+use super::alternative_names::AlternativeNames;
 use super::der::{self, SEQUENCE, address};
-use super::extensions::AlternativeNames;
 use std::net::IpAddr;
 
 const PERMITTED: u8 = 0xa0;

@@ -1,17 +1,14 @@
 //! The extensions of a certificate: `processExtensions` of `crypto/x509/parser.go` (Go 1.26).
-//!
-//! GAP: certificates: the syntax of URIs among alternative names
 
-use super::certificate::Certificate;
+use super::alternative_names::AlternativeNames;
 use super::constraints::Constraints;
-use super::der::{self, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, address};
+use super::der::{self, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE};
 use std::collections::HashSet;
-use std::net::IpAddr;
 
 /// Extensions: the last number of `2.5.29.N`.
 const SUBJECT_KEY_ID: u8 = 14;
 const KEY_USAGE: u8 = 15;
-pub(super) const SUBJECT_ALTERNATIVE_NAME: u8 = 17;
+const SUBJECT_ALTERNATIVE_NAME: u8 = 17;
 const BASIC_CONSTRAINTS: u8 = 19;
 const NAME_CONSTRAINTS: u8 = 30;
 const DISTRIBUTION_POINTS: u8 = 31;
@@ -30,14 +27,11 @@ const CERT_SIGN: u8 = 0x04;
 const FIRST: u8 = 0x80;
 const SECOND: u8 = 0x81;
 const FIRST_COMPOUND: u8 = 0xa0;
-/// Kinds of names.
-const EMAIL: u8 = 0x81;
-const DNS: u8 = 0x82;
+/// The kind of name that is a URI.
 const URI: u8 = 0x86;
-const IP: u8 = 0x87;
 
 /// An extension (`pkix.Extension`).
-pub(super) struct Extension<'a> {
+struct Extension<'a> {
     kind: &'a [u8],
     is_critical: bool,
     value: &'a [u8],
@@ -48,7 +42,7 @@ impl<'a> Extension<'a> {
     ///
     /// # Errors
     /// Go's words.
-    pub(super) fn all(mut list: &'a [u8]) -> Result<Vec<Self>, String> {
+    fn all(mut list: &'a [u8]) -> Result<Vec<Self>, String> {
         let mut rest = der::element(&mut list, SEQUENCE).ok_or("x509: malformed extensions")?;
         let (mut all, mut seen) = (Vec::new(), HashSet::new());
         while !rest.is_empty() {
@@ -78,53 +72,39 @@ fn dotted(identifier: &[u8]) -> String {
     numbers.fold(format!("{root}.{second}"), |text, number| format!("{text}.{number}"))
 }
 
-/// The alternative names of a certificate.
+/// The extensions of a certificate, as far as Go reads them. Their parts are DER.
 #[derive(Debug, Default)]
-pub(super) struct AlternativeNames<'a> {
-    pub(super) dns_names: Vec<&'a str>,
-    pub(super) addresses: Vec<IpAddr>,
-    pub(super) has_emails_or_uris: bool,
+pub(crate) struct Extensions<'a> {
+    pub(crate) key_id: &'a [u8],
+    pub(crate) authority_key_id: &'a [u8],
+    /// Whether it is an authority, if it says.
+    pub(crate) is_authority: Option<bool>,
+    pub(super) max_path_length: Option<usize>,
+    /// Whether it has key usages, and not the one for certificates.
+    pub(super) signs_no_certificates: bool,
+    /// Its extended key usages, identifiers; any, if there are none.
+    pub(super) usages: Vec<&'a [u8]>,
+    /// The alternative names, undecoded, if it has some.
+    pub(super) alternative_names: Option<&'a [u8]>,
+    pub(super) names: AlternativeNames<'a>,
+    pub(super) constraints: Option<Constraints<'a>>,
+    pub(super) has_policy_constraints: bool,
+    pub(super) has_unknown_critical_extension: bool,
 }
 
-impl<'a> AlternativeNames<'a> {
-    /// Reads the value of the extension (`parseSANExtension`).
+impl<'a> Extensions<'a> {
+    /// Reads the list of extensions in a certificate, whole.
     ///
     /// # Errors
     /// Go's words.
-    pub(super) fn parse(mut value: &'a [u8]) -> Result<Self, String> {
-        let mut rest = der::element(&mut value, SEQUENCE).ok_or("x509: invalid subject alternative names")?;
-        let mut names = AlternativeNames::default();
-        while !rest.is_empty() {
-            let (tag, name) = der::any(&mut rest).ok_or("x509: invalid subject alternative name")?;
-            let ascii = || std::str::from_utf8(name).ok().filter(|name| name.is_ascii());
-            match tag {
-                EMAIL => {
-                    ascii().ok_or("x509: SAN rfc822Name is malformed")?;
-                    names.has_emails_or_uris = true;
-                }
-                DNS => names.dns_names.push(ascii().ok_or("x509: SAN dNSName is malformed")?),
-                URI => {
-                    ascii().ok_or("x509: SAN uniformResourceIdentifier is malformed")?;
-                    names.has_emails_or_uris = true;
-                }
-                IP => {
-                    let length = || format!("x509: cannot parse IP address of length {}", name.len());
-                    names.addresses.push(address(name).ok_or_else(length)?);
-                }
-                _ => {}
-            }
-        }
-        Ok(names)
+    pub(super) fn read(list: &'a [u8]) -> Result<Self, String> {
+        let mut extensions = Extensions::default();
+        Extension::all(list)?.iter().try_for_each(|extension| extensions.take_over(extension))?;
+        Ok(extensions)
     }
 
-    fn is_empty(&self) -> bool {
-        !self.has_emails_or_uris && self.dns_names.is_empty() && self.addresses.is_empty()
-    }
-}
-
-impl<'a> Certificate<'a> {
     /// Takes over what an extension says.
-    pub(super) fn read_extension(&mut self, extension: &Extension<'a>) -> Result<(), String> {
+    fn take_over(&mut self, extension: &Extension<'a>) -> Result<(), String> {
         let Extension { kind, is_critical, value } = *extension;
         let is_known = match kind {
             [0x55, 0x1d, number] => self.read_numbered(*number, is_critical, value)?,
@@ -154,7 +134,7 @@ impl<'a> Certificate<'a> {
                 let usages = der::element(&mut value, der::BIT_STRING).and_then(der::bit_string);
                 let (usages, _) = usages.ok_or("x509: invalid key usage")?;
                 // No usage at all is as none said.
-                self.may_sign = usages.iter().all(|byte| *byte == 0) || usages[0] & CERT_SIGN != 0;
+                self.signs_no_certificates = usages.iter().any(|byte| *byte != 0) && usages[0] & CERT_SIGN == 0;
             }
             SUBJECT_ALTERNATIVE_NAME => {
                 let names = AlternativeNames::parse(value)?;

@@ -14,6 +14,7 @@
 //!
 //! GAP: certificates: policies, and name constraints about e-mail addresses and URIs
 
+mod alternative_names;
 mod asn1;
 mod certificate;
 mod constraints;

@@ -1,7 +1,7 @@
 //! Distinguished names, such as the subject of a certificate: attributes with their types and values.
 //!
 //! Go decodes them in two ways: those in requests by `encoding/asn1`, where a value may be of any type, and those in certificates by
-//! `parseName` of `crypto/x509/parser.go`, which refuses what is no string (Go 1.26).
+//! `parseName` of `crypto/x509/parser.go`, which refuses values that are not strings (Go 1.26).
 
 use super::asn1::{self, Element, Fields, TAG_OBJECT_IDENTIFIER, TAG_SEQUENCE, TAG_SET, Type};
 use super::der::{self, SEQUENCE, SET};

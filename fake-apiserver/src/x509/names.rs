@@ -1,7 +1,7 @@
 //! The check that a certificate is valid for a host (`VerifyHostname`), with Go's words if it is not (`HostnameError`).
 
 use super::Certificate;
-use super::extensions::AlternativeNames;
+use super::alternative_names::AlternativeNames;
 use std::net::IpAddr;
 
 /// The names that an error lists, at most.
@@ -15,7 +15,7 @@ pub(super) fn check(certificate: &Certificate<'_>, host: &str) -> Result<(), Str
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = inner.parse::<IpAddr>() {
         let same = |one: &IpAddr| one.to_canonical() == address.to_canonical();
-        let found = certificate.names.addresses.iter().any(same);
+        let found = certificate.extensions.names.addresses.iter().any(same);
         return if found { Ok(()) } else { Err(refusal(certificate, inner, true)) };
     }
     let name = host.to_ascii_lowercase();
@@ -24,13 +24,13 @@ pub(super) fn check(certificate: &Certificate<'_>, host: &str) -> Result<(), Str
         true => matches_pattern(pattern, &name),
         false => !["", "."].contains(pattern) && pattern.eq_ignore_ascii_case(&name) && name != ".",
     };
-    let found = certificate.names.dns_names.iter().any(matches);
+    let found = certificate.extensions.names.dns_names.iter().any(matches);
     if found { Ok(()) } else { Err(refusal(certificate, host, false)) }
 }
 
 fn refusal(certificate: &Certificate<'_>, host: &str, is_address: bool) -> String {
-    let AlternativeNames { dns_names: names, addresses, .. } = &certificate.names;
-    if certificate.alternative_names.is_none() && matches_pattern(certificate.subject.common_name(), host) {
+    let AlternativeNames { dns_names: names, addresses, .. } = &certificate.extensions.names;
+    if certificate.extensions.alternative_names.is_none() && matches_pattern(certificate.subject.common_name(), host) {
         return "x509: certificate relies on legacy Common Name field, use SANs instead".into();
     }
     if is_address && addresses.is_empty() {

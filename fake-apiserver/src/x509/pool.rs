@@ -75,7 +75,7 @@ fn choose(chains: &[Vec<&Certificate<'_>>], usage: Usage) -> Result<(), String> 
     let mut name_refused = None;
     let (mut with_policies, mut with_other_usage) = (0, 0);
     for chain in chains {
-        if chain.len() > 1 && chain.iter().any(|one| one.has_policy_constraints) {
+        if chain.len() > 1 && chain.iter().any(|one| one.extensions.has_policy_constraints) {
             with_policies += 1;
         } else if !chain.iter().rev().all(|one| has_usage(one, usage)) {
             with_other_usage += 1;
@@ -97,7 +97,7 @@ fn choose(chains: &[Vec<&Certificate<'_>>], usage: Usage) -> Result<(), String> 
 
 /// Whether a certificate of a chain may be used for that, or for anything.
 fn has_usage(certificate: &Certificate<'_>, usage: Usage) -> bool {
-    let usages = &certificate.usages;
+    let usages = &certificate.extensions.usages;
     usages.is_empty() || usages.contains(&ANY_USAGE) || usages.contains(&usage.id())
 }
 
@@ -116,7 +116,7 @@ fn is_valid(
     chain: &[&Certificate<'_>],
     now: Timestamp,
 ) -> Result<(), String> {
-    if certificate.has_unknown_critical_extension {
+    if certificate.extensions.has_unknown_critical_extension {
         return Err("x509: unhandled critical extension".into());
     }
     let time = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -130,10 +130,10 @@ fn is_valid(
     if now > certificate.not_after {
         return Err(expired("after", certificate.not_after));
     }
-    if place == Place::Intermediate && certificate.is_authority != Some(true) {
+    if place == Place::Intermediate && certificate.extensions.is_authority != Some(true) {
         return Err("x509: certificate is not authorized to sign other certificates".into());
     }
-    match certificate.max_path_length {
+    match certificate.extensions.max_path_length {
         Some(most) if chain.len() > most + 1 => Err("x509: too many intermediates for path length constraint".into()),
         _ => Ok(()),
     }
@@ -199,11 +199,11 @@ impl<'s, 'c> Search<'s, 'c> {
 /// Go's words about the first name that is not allowed.
 fn check_names(chain: &[&Certificate<'_>]) -> Result<(), String> {
     for (index, certificate) in chain.iter().enumerate() {
-        if certificate.alternative_names.is_none() {
+        if certificate.extensions.alternative_names.is_none() {
             continue;
         }
-        for constraints in chain[index + 1..].iter().filter_map(|above| above.constraints.as_ref()) {
-            constraints.check(&certificate.names)?;
+        for constraints in chain[index + 1..].iter().filter_map(|above| above.extensions.constraints.as_ref()) {
+            constraints.check(&certificate.extensions.names)?;
         }
     }
     Ok(())
@@ -213,14 +213,14 @@ fn check_names(chain: &[&Certificate<'_>]) -> Result<(), String> {
 fn is_same(one: &Certificate<'_>, other: &Certificate<'_>) -> bool {
     one.raw_subject == other.raw_subject
         && one.key_info == other.key_info
-        && one.alternative_names == other.alternative_names
+        && one.extensions.alternative_names == other.extensions.alternative_names
 }
 
 /// The certificates that may have signed a child, the most likely ones first (`findPotentialParents`).
 fn parents<'s, 'c>(child: &Certificate<'c>, among: &'s [Certificate<'c>]) -> Vec<&'s Certificate<'c>> {
     let mut found: Vec<&Certificate<'_>> = among.iter().filter(|one| one.raw_subject == child.raw_issuer).collect();
-    let key = child.authority_key_id;
-    found.sort_by_key(|one| match one.key_id {
+    let key = child.extensions.authority_key_id;
+    found.sort_by_key(|one| match one.extensions.key_id {
         same if same == key => 0,
         id if id.is_empty() != key.is_empty() => 1,
         _ => 2,

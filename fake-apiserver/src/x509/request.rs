@@ -2,10 +2,11 @@
 //!
 //! Ports `ParseCertificateRequest` and `CheckSignature` of `crypto/x509` (Go 1.26).
 
+use super::alternative_names::AlternativeNames;
 use super::asn1::{self, Fields, TAG_BIT_STRING, TAG_INTEGER, TAG_OBJECT_IDENTIFIER, TAG_SEQUENCE, TAG_SET, Type};
 use super::key::{self, KeyKind};
 use super::name::Name;
-use super::{der, extensions, signature};
+use super::{der, signature};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -24,7 +25,8 @@ const BITS: Type = Type::primitive(TAG_BIT_STRING, "BitString");
 const BYTES: Type = Type::primitive(4, "");
 /// The type of the attribute with requested extensions: `oidExtensionRequest`.
 const EXTENSION_REQUEST: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 14];
-const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, extensions::SUBJECT_ALTERNATIVE_NAME];
+/// `oidExtensionSubjectAltName`.
+const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 17];
 
 /// A request. Its parts are DER.
 #[derive(Debug)]
@@ -128,7 +130,7 @@ fn check_extensions<'a>(attributes: impl Iterator<Item = &'a [u8]>) -> Result<()
         }
         names.extend(extensions.iter().filter(|(kind, _)| *kind == ALTERNATIVE_NAMES).map(|(_, value)| *value));
     }
-    names.into_iter().try_for_each(|names| extensions::AlternativeNames::parse(names).map(drop))
+    names.into_iter().try_for_each(|names| AlternativeNames::parse(names).map(drop))
 }
 
 /// The value of an extension, whose criticality may be said before it.

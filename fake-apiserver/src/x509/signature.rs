@@ -48,8 +48,8 @@ const UNKNOWN: &str = "x509: cannot verify signature: algorithm unimplemented";
 /// # Errors
 /// Go's words.
 pub(super) fn check(certificate: &Certificate<'_>, parent: &Certificate<'_>) -> Result<(), String> {
-    let is_authority = parent.is_authority.unwrap_or(parent.version != 3);
-    if !is_authority || !parent.may_sign {
+    let is_authority = parent.extensions.is_authority.unwrap_or(parent.version != 3);
+    if !is_authority || parent.extensions.signs_no_certificates {
         return Err("x509: invalid signature: parent certificate cannot sign this kind of certificate".into());
     }
     if let Some(name) = named(certificate.signature_algorithm, &INSECURE) {

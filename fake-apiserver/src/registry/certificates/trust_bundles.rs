@@ -49,7 +49,9 @@ fn trust_bundle(at: At<'_, '_>, errors: &mut Errors) {
             _ if block.label != "CERTIFICATE" => format!("has bad block type: {}", block.label),
             _ if block.has_headers => "has PEM block headers".into(),
             Err(_) => "does not parse as X.509".into(),
-            Ok(certificate) if certificate.is_authority != Some(true) => "does not have the CA bit set".into(),
+            Ok(certificate) if certificate.extensions.is_authority != Some(true) => {
+                "does not have the CA bit set".into()
+            }
             Ok(_) => {
                 anchors.entry(block.content).or_default().push(index.to_string());
                 continue;

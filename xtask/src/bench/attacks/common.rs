@@ -104,7 +104,7 @@ fn review() -> Value {
     json!({"spec": {"user": "somebody", "groups": groups, "resourceAttributes": asked}})
 }
 
-/// What an attacker needs who may grant no more than its own rules.
+/// The objects of an attacker, who may grant no more than its own rules.
 fn granting() -> impl Iterator<Item = Call> {
     let reads = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]});
     let roles = json!([{"apiGroups": [RBAC], "resources": ["clusterroles"], "verbs": ["create"]}, reads]);
