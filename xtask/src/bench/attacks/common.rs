@@ -104,7 +104,7 @@ fn review() -> Value {
     json!({"spec": {"user": "somebody", "groups": groups, "resourceAttributes": asked}})
 }
 
-/// The objects of an attacker, who may grant no more than its own rules.
+/// The rights of an attacker who may grant no more than its own rules.
 fn granting() -> impl Iterator<Item = Call> {
     let reads = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]});
     let roles = json!([{"apiGroups": [RBAC], "resources": ["clusterroles"], "verbs": ["create"]}, reads]);
@@ -129,7 +129,7 @@ fn quota() -> Vec<Call> {
     let used: Map<String, Value> = hard.keys().map(|name| (name.clone(), "0".into())).collect();
     let status = json!({"status": {"hard": hard, "used": used}}).to_string();
     let status =
-        Call::patch(&format!("{NAMESPACE}/resourcequotas/large/status"), "application/merge-patch+json", status);
+        Call::patch(format!("{NAMESPACE}/resourcequotas/large/status"), "application/merge-patch+json", status);
     let quota = json!({"metadata": {"name": "large"}, "spec": {"hard": hard}});
     vec![namespace(), post(&format!("{NAMESPACE}/resourcequotas"), quota), status]
 }
@@ -172,5 +172,5 @@ fn held() -> Vec<Call> {
 
 fn released(number: usize) -> Call {
     let released = json!({"metadata": {"finalizers": null}}).to_string();
-    Call::patch(&format!("{NAMESPACE}/configmaps/h-{number}"), "application/merge-patch+json", released)
+    Call::patch(format!("{NAMESPACE}/configmaps/h-{number}"), "application/merge-patch+json", released)
 }
