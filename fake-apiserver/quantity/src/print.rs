@@ -5,6 +5,8 @@
 use crate::big::Big;
 use crate::suffix::{BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format};
 
+/// The greatest exponent that is read as it is, of those that are printed.
+const MOST: i64 = i32::MAX as i64 / 3 * 3;
 /// The greatest power of ten that has a suffix.
 const EXA: i64 = 18;
 
@@ -38,18 +40,17 @@ pub(crate) fn canonical(number: &Big, format: Format) -> String {
     {
         return format!("{sign}{digits}{}", BINARY_SUFFIXES.get(step).unwrap_or(&""));
     }
-    // The exponent is a multiple of 3. It overflows as upstream's does.
-    let exponent = number.power() as i32;
-    let zeros = exponent.rem_euclid(3);
-    let exponent = exponent.wrapping_sub(zeros);
+    // The exponent is a multiple of 3. Upstream's overflows, and is read as another one.
+    let exponent = (number.power() - number.power().rem_euclid(3)).min(MOST);
+    let zeros = usize::try_from(number.power() - exponent).unwrap_or(0);
     let suffix = match format {
         Format::DecimalExponent if exponent == 0 => String::new(),
         Format::DecimalExponent => format!("e{exponent}"),
         // Upstream has no suffix beyond the table's, and prints none.
         _ => DECIMAL_SUFFIXES
             .iter()
-            .find(|(_, power)| *power == exponent)
+            .find(|(_, power)| i64::from(*power) == exponent)
             .map_or(String::new(), |(suffix, _)| (*suffix).to_owned()),
     };
-    format!("{sign}{}{}{suffix}", number.shown(), &"00"[..zeros as usize])
+    format!("{sign}{}{}{suffix}", number.shown(), "0".repeat(zeros))
 }

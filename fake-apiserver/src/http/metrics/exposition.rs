@@ -109,6 +109,7 @@ fn measured(text: &mut Text, replica: &Replica, prefix: &str) {
 
 /// Labels with their values.
 type LabelPairs<'s> = Vec<(&'static str, &'s str)>;
+
 /// The numbers of open watches. Several series may have the same labels.
 fn open_watches(all: &[Arc<Series>]) -> BTreeMap<LabelPairs<'_>, u64> {
     let mut open = BTreeMap::new();
