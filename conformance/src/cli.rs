@@ -1,5 +1,7 @@
 //! The command line of `conformance`.
 
+mod run;
+
 use crate::admission;
 use crate::attack;
 use crate::clients;
@@ -9,28 +11,22 @@ use crate::endurance;
 use crate::inputs;
 use crate::manifests;
 use crate::pod_security;
-use crate::readme;
 use crate::schemas;
 use crate::soak::Options;
+use crate::suites;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
 use crate::writes;
-use crate::{play, suite};
+use crate::play;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use conformance_judge::baseline::Baseline;
 use conformance_judge::check;
 use conformance_judge::dialogue::Played;
 use conformance_judge::history::{Event, History};
 use conformance_judge::ledger::Ledger;
-use conformance_judge::report::{self, Report};
 use conformance_judge::scenario::Scenario;
-use conformance_judge::score::Score;
-use conformance_judge::verdict::Outcome;
-use fake_apiserver::git_version;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Plays the written scenarios against an API server and judges what it saw.
 #[derive(Debug, Parser)]
@@ -39,7 +35,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    run: Run,
+    run: run::Run,
 }
 
 #[derive(Debug, Subcommand)]
@@ -116,35 +112,13 @@ enum Command {
     PodSecurity(pod_security::Options),
     /// Runs other projects' clients, and Kubernetes' own tests, against the fake and a real kube-apiserver
     Clients(clients::cli::Options),
+    /// Runs suites of Go packages that start envtest with the real pair and with this program, and compares their verdicts
+    Suites(suites::cli::Options),
     /// Attacks a server, and checks that it stays healthy
     Attack(attack::cli::Options),
     /// Builds a real control plane, or runs one by hand
     #[command(subcommand)]
     Real(control_plane::cli::Task),
-}
-
-#[derive(Debug, Args)]
-struct Run {
-    /// Target to play against
-    #[arg(long, value_enum, default_value_t = Kind::Embedded)]
-    target: Kind,
-    /// Also write the results as JUnit XML
-    #[arg(long, value_name = "PATH")]
-    junit: Option<PathBuf>,
-    /// Also write a page that shows each scenario as a timeline, with every exchange
-    #[arg(long, value_name = "PATH")]
-    html: Option<PathBuf>,
-    /// Fail where another client has to wait for longer than that meanwhile; scenarios are played one after the other. For a machine
-    /// that does nothing else
-    #[arg(long, value_name = "MILLISECONDS")]
-    beside: Option<u64>,
-    /// Print the scenarios and their subjects, play none
-    #[arg(long)]
-    list: bool,
-    #[command(flatten)]
-    server: Server,
-    /// Only scenarios whose name contains this
-    filter: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -185,9 +159,6 @@ impl Kind {
     }
 }
 
-/// The targets that are scored; the others are the reference.
-const SCORED: [&str; 2] = ["embedded", "process"];
-
 #[derive(Debug, Args)]
 struct Server {
     /// The address of a real server that runs already; its clocks, logs and keys are out of reach
@@ -214,14 +185,22 @@ impl Server {
     }
 }
 
+/// The folder of the project's own scenarios.
+const SCENARIOS: &str = "fixtures/scenarios";
+
+/// The scenarios in a folder and below, whose commands are understood.
+fn loaded(folder: &Path) -> Result<Vec<Scenario>> {
+    let scenarios = Scenario::load_all(folder)?;
+    play::check(&scenarios)?;
+    Ok(scenarios)
+}
+
 /// Runs the command line; all paths are below `root`, the workspace's folder. Succeeds only if everything passed.
 pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
-    let scenarios = Scenario::load_all(&root.join("fixtures/scenarios"))?;
-    play::check(&scenarios)?;
     match &cli.command {
-        Some(Command::Judge { history }) => judge(&scenarios, history),
+        Some(Command::Judge { history }) => judge(&loaded(&root.join(SCENARIOS))?, history),
         Some(Command::Bless { uncached, server, filter }) => {
-            let scenarios = with_whole_files(scenarios, filter)?;
+            let scenarios = with_whole_files(loaded(&root.join(SCENARIOS))?, filter)?;
             let real = server.connect(!uncached).await?;
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
             Ok(ExitCode::SUCCESS)
@@ -247,6 +226,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         Some(Command::Manifests(options)) => manifests::cli::run(options, root).await,
         Some(Command::PodSecurity(options)) => pod_security::run(options, root).await,
         Some(Command::Clients(options)) => clients::cli::run(options, root, &target_folder(root)).await,
+        Some(Command::Suites(options)) => suites::cli::run(options, root, &target_folder(root)),
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Schemas(options)) => {
@@ -283,88 +263,8 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             control_plane::cli::run(task, root, &target_folder(root)).await?;
             Ok(ExitCode::SUCCESS)
         }
-        None => run(&cli.run, scenarios, root).await,
+        None => cli.run.main(root).await,
     }
-}
-
-async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCode> {
-    let all = scenarios.len();
-    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
-    let scenarios = filtered(scenarios, run.filter.as_deref())?;
-    if run.list {
-        for scenario in &scenarios {
-            println!("{}\n    {}", scenario.name, scenario.text.summary());
-        }
-        return Ok(ExitCode::SUCCESS);
-    }
-    let baseline = Baseline::load(&root.join("fixtures"), &scenarios)?;
-    let mut runs = Vec::new();
-    for kind in run.target.each() {
-        let target = kind.target(&run.server).await?;
-        if let Some(entry) = baseline.ledger.unmatched(target.name(), &names).first() {
-            bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
-        }
-        runs.push((
-            target.name(),
-            play_on(&*target, &scenarios, &baseline, run.beside.map(Duration::from_millis), root).await?,
-        ));
-    }
-    if let Some(path) = &run.junit {
-        std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;
-    }
-    let mut failed = runs.iter().flat_map(|(_, reports)| reports).any(Report::failed);
-    let across = baseline.across(&scenarios, &runs);
-    for finding in &across {
-        println!("{finding}");
-        failed = true;
-    }
-    if let Some(path) = &run.html {
-        let page = report::html(&git_version(), &scenarios, &runs, &across);
-        std::fs::write(path, page).with_context(|| path.display().to_string())?;
-    }
-    if run.target == Kind::All && scenarios.len() == all && !failed {
-        write_score(&runs, &baseline, root)?;
-    }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Plays on one target and prints its reports.
-async fn play_on(
-    target: &dyn Target,
-    scenarios: &[Scenario],
-    baseline: &Baseline,
-    limit: Option<Duration>,
-    root: &Path,
-) -> Result<Vec<Report>> {
-    println!("on {}", target.name());
-    let folder = target_folder(root).join("conformance").join(target.name());
-    let mut ended = 0;
-    let reports = suite::run(scenarios, target, baseline, limit, |report| {
-        ended += 1;
-        println!("{}", report::progress(report, ended, scenarios.len()));
-    })
-    .await;
-    println!("\n{}", report::table(&reports));
-    for report in &reports {
-        if let Some(place) = report::write_artifacts(&folder, report)? {
-            println!("{} left its history in {}", report.scenario, place.display());
-        }
-    }
-    ensure!(
-        reports.iter().any(|report| !matches!(report.outcome, Outcome::Skipped { .. })),
-        "all scenarios were skipped"
-    );
-    Ok(reports)
-}
-
-/// Writes the score into its page, and its total into the README.
-fn write_score(runs: &[(&str, Vec<Report>)], baseline: &Baseline, root: &Path) -> Result<()> {
-    let scored = runs.iter().filter(|(target, _)| SCORED.contains(target));
-    let scored: Vec<_> = scored.map(|(target, reports)| (*target, reports.as_slice())).collect();
-    let score = Score::of(baseline, &scored);
-    println!("{score}");
-    readme::write_in(&root.join("docs/score.md"), "score", &score.to_string())?;
-    readme::write(root, "score", &score.summary().to_string())
 }
 
 /// Runs the soak test with both modes of the controller.
@@ -400,7 +300,9 @@ fn judge(scenarios: &[Scenario], path: &Path) -> Result<ExitCode> {
 
 fn filtered(mut scenarios: Vec<Scenario>, filter: Option<&str>) -> Result<Vec<Scenario>> {
     let filter = filter.unwrap_or_default();
-    scenarios.retain(|scenario| scenario.name.contains(filter));
+    // A folder: `create/` is not that of `namespaces-create/`.
+    let matches = |name: &str| if filter.ends_with('/') { name.starts_with(filter) } else { name.contains(filter) };
+    scenarios.retain(|scenario| matches(&scenario.name));
     ensure!(!scenarios.is_empty(), "no scenario's name contains {filter:?}");
     Ok(scenarios)
 }

@@ -19,6 +19,7 @@ use hyper::body::Incoming;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -32,6 +33,8 @@ const WEBHOOK_CONFIGURATIONS: [&str; 2] = [
 pub struct Stage<'a> {
     /// The cluster.
     pub cluster: &'a dyn Cluster,
+    /// The time after which a wait has failed.
+    pub patience: Duration,
     /// The dialogue so far, with the names it has bound.
     pub dialogue: Dialogue,
     /// The history.
@@ -83,9 +86,10 @@ impl Stream {
 
 impl<'a> Stage<'a> {
     /// A fresh stage on `cluster`.
-    pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>) -> Stage<'a> {
+    pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>, patience: Duration) -> Stage<'a> {
         Stage {
             cluster,
+            patience,
             dialogue: Dialogue::begin(cluster.namespace()),
             recorder,
             watches: BTreeMap::new(),

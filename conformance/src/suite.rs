@@ -1,6 +1,6 @@
 //! The suite: scenarios × a target → reports.
 
-use crate::play::play_beside;
+use crate::play::{Options, play_beside};
 use crate::subject::Target;
 use crate::vigil::Complaint;
 use conformance_judge::baseline::Baseline;
@@ -9,35 +9,55 @@ use conformance_judge::report::Report;
 use conformance_judge::scenario::Scenario;
 use conformance_judge::verdict::Outcome;
 use futures::StreamExt as _;
+use std::pin::pin;
 use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 /// The number of scenarios that are played at once. They mostly wait, so there are more of them than processors.
 const AT_ONCE: usize = 8;
 
+/// The time after which a scenario that is still being played is named.
+const LONG: Duration = Duration::from_secs(2);
+
+/// What happens as scenarios are played.
+pub enum Progress<'p> {
+    /// That scenario takes long.
+    Long(&'p str),
+    /// One has ended.
+    Ended(&'p Report),
+}
+
 /// Plays `scenarios` on `target`, several at a time; on a shared target the exclusive ones run at the end, one after the
-/// other. `progress` is called as each ends; the result is in the order of `scenarios`.
+/// other. The result is in the order of `scenarios`.
 ///
-/// With a `limit`, all are played one after the other, each beside another client, and one that makes it wait for longer fails.
+/// Beside another client all are played one after the other, and one that makes it wait for too long fails.
 pub async fn run(
     scenarios: &[Scenario],
     target: &dyn Target,
     baseline: &Baseline,
-    limit: Option<Duration>,
-    mut progress: impl FnMut(&Report),
+    options: Options,
+    progress: impl Fn(Progress<'_>),
 ) -> Vec<Report> {
     let alone = |scenario: &&Scenario| target.is_shared() && scenario.needs.iter().any(|need| need.is_exclusive());
     let (alone, together): (Vec<_>, Vec<_>) = scenarios.iter().partition(alone);
     let play = |scenarios: Vec<_>, at_once| {
-        let reports = scenarios.into_iter().map(|scenario| one(scenario, target, baseline, limit));
+        let reports = scenarios.into_iter().map(async |scenario: &Scenario| {
+            let mut report = pin!(one(scenario, target, baseline, options));
+            if let Ok(report) = timeout(LONG, &mut report).await {
+                return report;
+            }
+            progress(Progress::Long(&scenario.name));
+            report.await
+        });
         futures::stream::iter(reports).buffer_unordered(at_once)
     };
-    let reports = play(together, if limit.is_some() { 1 } else { AT_ONCE }).chain(play(alone, 1));
-    let mut reports: Vec<Report> = reports.inspect(|report| progress(report)).collect().await;
+    let reports = play(together, if options.beside.is_some() { 1 } else { AT_ONCE }).chain(play(alone, 1));
+    let mut reports: Vec<Report> = reports.inspect(|report| progress(Progress::Ended(report))).collect().await;
     reports.sort_by(|one, other| one.scenario.cmp(&other.scenario));
     reports
 }
 
-async fn one(scenario: &Scenario, target: &dyn Target, baseline: &Baseline, limit: Option<Duration>) -> Report {
+async fn one(scenario: &Scenario, target: &dyn Target, baseline: &Baseline, options: Options) -> Report {
     let begun = Instant::now();
     let report = |outcome, exchanges, played| Report {
         scenario: scenario.name.clone(),
@@ -49,7 +69,7 @@ async fn one(scenario: &Scenario, target: &dyn Target, baseline: &Baseline, limi
     if let Some(reason) = skipped(scenario, target) {
         return report(Outcome::Skipped { reason }, Vec::new(), None);
     }
-    match play_beside(scenario, target, limit).await {
+    match play_beside(scenario, target, options).await {
         Ok((played, slow)) if !slow.is_empty() => {
             let finding = |complaint: &Complaint| Finding {
                 check: "vigil",

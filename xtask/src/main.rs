@@ -60,6 +60,12 @@ enum Task {
     },
     /// Regenerate the server's data about Kubernetes' Go types (needs Go).
     Schema,
+    /// Run suites of Go packages that start envtest on both pairs; see `cargo xtask suites --help`.
+    #[command(disable_help_flag = true)]
+    Suites {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Run the store in interleavings that a seed decides; see `cargo xtask simulate --help`.
     #[command(disable_help_flag = true)]
     Simulate {
@@ -77,6 +83,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
         Task::Manifests { arguments } => return conformance::run(&[vec!["manifests".to_owned()], arguments].concat()),
+        Task::Suites { arguments } => return conformance::run(&[vec!["suites".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Fuzz(arguments) => fuzz::run(&arguments)?,
         Task::Schema => schema::run()?,

@@ -4,7 +4,7 @@ use super::catalogue::{self, Entry};
 use super::record::Record;
 use super::suite::{self, Report};
 use super::{score, verdict::Verdict};
-use crate::readme;
+use crate::pages;
 use crate::subject::{Embedded, Process, Real, Target};
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
@@ -78,7 +78,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
         return Ok(if others.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     if options.target == Kind::Process && reports.len() == all && failed == 0 {
-        readme::write(root, "attacks", &table)?;
+        pages::write(root, pages::ATTACKS, "attacks", &table)?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

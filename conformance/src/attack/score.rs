@@ -1,6 +1,6 @@
 //! The score: the number of attacks, and of those that the fake answers as a real kube-apiserver does, as a table in the
-//! README. In a run without failures all attacks are endured and the ledger is right, so the table follows from the data; a
-//! test compares the README with it.
+//! page. In a run without failures all attacks are endured and the ledger is right, so the table follows from the data; a
+//! test compares the page with it.
 
 use super::catalogue::{CLASSES, Entry};
 use super::record::Record;

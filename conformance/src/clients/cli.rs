@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use super::server::Server;
 use super::suites::{Installed, SUITES, Suite};
 use super::table::{Pair, SECTION, with_rows};
-use crate::readme;
+use crate::pages;
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
 use std::path::Path;
@@ -36,7 +36,7 @@ enum Kind {
     Process,
     /// A real kube-apiserver, started here
     Real,
-    /// Both in turn; writes the suites' rows of the README's table
+    /// Both in turn; writes the suites' rows of the table in its page
     All,
 }
 
@@ -78,7 +78,7 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
         good &= complaints.is_empty();
     }
     if options.target == Kind::All {
-        readme::rewrite(root, SECTION, |present| with_rows(present, &pairs, &names))?;
+        pages::rewrite(root, pages::FIDELITY, SECTION, |present| with_rows(present, &pairs, &names))?;
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

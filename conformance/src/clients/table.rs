@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use std::collections::BTreeMap;
 
-/// The name of the table's section in the README.
+/// The name of the table's section in its page.
 pub(super) const SECTION: &str = "clients";
 const HEAD: &str = "| suite | client | checks | kube-apiserver | fake-apiserver | fails here |\n| --- | --- | ---: | ---: | ---: | --- |\n";
 

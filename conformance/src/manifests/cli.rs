@@ -5,7 +5,7 @@ use super::mutants;
 use super::table::{SECTION, Tally, table};
 use super::trial;
 use crate::pair::Pair;
-use crate::readme;
+use crate::pages;
 use crate::sources::{Selected, Selection, Source};
 use crate::subject::{Embedded, Process, Real};
 use anyhow::{Context as _, Result, ensure};
@@ -51,7 +51,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
     }
     println!("{}", table(&results));
     if is_complete {
-        readme::write(root, SECTION, &table(&results))?;
+        pages::write(root, pages::FIDELITY, SECTION, &table(&results))?;
     }
     let is_equal = results.iter().all(|(_, tally)| tally.is_equal());
     Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })

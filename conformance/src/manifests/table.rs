@@ -4,7 +4,7 @@ use crate::sources::Source;
 use std::fmt;
 use std::ops::AddAssign;
 
-/// The name of the table's section in the README.
+/// The name of the table's section in its page.
 pub const SECTION: &str = "manifests";
 
 /// The counts of a trial.

@@ -6,6 +6,7 @@ mod script;
 pub use script::{Command, Script, check};
 
 use crate::credentials::ADMINISTRATOR;
+use crate::deadline::DEADLINE;
 use crate::recorder::Recorder;
 use crate::stage::Stage;
 use crate::subject::{Setup, Target};
@@ -18,36 +19,51 @@ use conformance_judge::scenario::Scenario;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How scenarios are played.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The time after which a wait of a scenario has failed.
+    pub patience: Duration,
+    /// The longest time that another client may have to wait meanwhile, if there is to be one.
+    pub beside: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { patience: DEADLINE, beside: None }
+    }
+}
+
 /// Plays `scenario` on a fresh cluster of `target`. A command that cannot be carried out ends the play; the history says so.
 ///
 /// # Errors
 /// If the commands are not understood, or the target does not start or stop.
 pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
-    let (played, _) = play_beside(scenario, target, None).await?;
+    let (played, _) = play_beside(scenario, target, Options::default()).await?;
     Ok(played)
 }
 
-/// Plays it beside another client, if `limit` is given: the result has its requests that took longer than that, too.
+/// Plays it with those options. The result has the requests of the other client that took too long, too.
 ///
 /// # Errors
 /// Those of [`play`].
 pub async fn play_beside(
     scenario: &Scenario,
     target: &dyn Target,
-    limit: Option<Duration>,
+    options: Options,
 ) -> Result<(Played, Vec<Complaint>)> {
     let script = Script::parse(scenario)?;
     let setup = Setup::of(scenario);
     let cluster = target.start(&setup).await.context("starting the target")?;
     let begin = |limit| Vigil::begin(cluster.endpoints()[0].clone(), cluster.token(ADMINISTRATOR), limit);
-    let vigil = limit.map(begin).transpose()?;
+    let vigil = options.beside.map(begin).transpose()?;
     let recorder = Arc::new(Recorder::begin());
     recorder.record(Event::Started {
         scenario: scenario.name.clone(),
         target: target.name().to_owned(),
         namespace: cluster.namespace().to_owned(),
     });
-    let mut stage = Stage::new(&*cluster, Arc::clone(&recorder));
+    let mut stage = Stage::new(&*cluster, Arc::clone(&recorder), options.patience);
     for Command { step, verb } in script.commands() {
         let command = scenario.command_line(step).to_owned();
         recorder.record(Event::Step { line: step.line, command });

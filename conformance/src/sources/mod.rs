@@ -8,6 +8,7 @@ mod source;
 
 pub use document::Document;
 use modules::download;
+pub(crate) use modules::folders;
 pub(crate) use selection::Selected;
 pub use selection::Selection;
 pub use source::Source;

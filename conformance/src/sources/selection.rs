@@ -11,7 +11,7 @@ pub struct Selection {
     /// Instead of the sets, the YAML files of this folder and below; may be repeated
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["only", "list"])]
     directory: Vec<PathBuf>,
-    /// Only sets whose module or project contains this; a run of all writes the README's table
+    /// Only sets whose module or project contains this; a run of all writes the table in its page
     #[arg(long, value_name = "SUBSTRING", default_value = "")]
     only: String,
     /// Print the sets without comparing them

@@ -51,6 +51,11 @@ impl Process {
         Ok(Process { binary })
     }
 
+    /// The program.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     async fn launch(&self, setup: &Setup) -> Result<Running> {
         let folder = tempfile::tempdir()?;
         let path = |name: &str| folder.path().join(name);

@@ -30,7 +30,6 @@
 //! nothing left to do.
 
 use super::requests::tally;
-use crate::deadline::DEADLINE;
 use crate::stage::Stage;
 use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
 use crate::subject::controllers::Ported;
@@ -112,16 +111,18 @@ impl ControllerVerb {
             ControllerVerb::Pause(user) => running(stage, user)?.pause().await?,
             ControllerVerb::Resume(user) => running(stage, user)?.resume()?,
             ControllerVerb::Step(user) => {
-                let step = tokio::time::timeout(DEADLINE, running(stage, user)?.step());
-                let key = step.await.map_err(|_| anyhow!("no step within {DEADLINE:?}"))??;
+                let patience = stage.patience;
+                let step = tokio::time::timeout(patience, running(stage, user)?.step());
+                let key = step.await.map_err(|_| anyhow!("no step within {patience:?}"))??;
                 return Ok(key.map(|key| Item::new(key, Value::Null)).into_iter().collect::<Vec<_>>().into());
             }
             ControllerVerb::Calls { user, until_quiet, tally: counted } => {
                 if let Some(running) = stage.controllers.get(user).filter(|_| *until_quiet) {
                     let quiet = running.quiet(stage.cluster);
-                    tokio::time::timeout(DEADLINE, quiet)
+                    let patience = stage.patience;
+                    tokio::time::timeout(patience, quiet)
                         .await
-                        .map_err(|_| anyhow!("not quiet after {DEADLINE:?}"))??;
+                        .map_err(|_| anyhow!("not quiet after {patience:?}"))??;
                 }
                 let calls = new_calls(user, stage).await?;
                 return Ok(if *counted {

@@ -17,7 +17,6 @@
 //! sent twice), or the whole body: JSON from a line that begins with `{` or `[`, or text on lines that begin with `|`.
 
 use crate::credentials::ADMINISTRATOR;
-use crate::deadline::DEADLINE;
 use crate::resources::Reference;
 use crate::stage::{Outgoing, Stage, unbound};
 use crate::webhook::Webhook;
@@ -235,7 +234,7 @@ impl RequestVerb {
 
     /// The first response that meets the condition, or the last one before the deadline.
     async fn repeat_until(&self, until: &Until, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Reply> {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + stage.patience;
         if let (Until::Called(_), Some(webhook)) = (until, &stage.webhook) {
             webhook.take_reviews(None);
         }

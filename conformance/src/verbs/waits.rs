@@ -17,7 +17,6 @@
 
 use super::requests::{Arguments, Headers, Query, object_item};
 use super::watches;
-use crate::deadline::DEADLINE;
 use crate::resources::Reference;
 use crate::stage::Stage;
 use anyhow::{Context as _, Result, ensure};
@@ -76,12 +75,13 @@ impl Wait {
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         let mut objects = Objects::new();
-        let waited = tokio::time::timeout(DEADLINE, self.wait(prefixes, stage, &mut objects)).await;
+        let waited = tokio::time::timeout(stage.patience, self.wait(prefixes, stage, &mut objects)).await;
         let matching = self.matching(&objects, stage);
         let Ok(waited) = waited else {
             let items = objects.into_values().map(object_item).collect();
+            let (patience, found) = (stage.patience, matching.len());
             let problem =
-                format!("after {DEADLINE:?} {} instead of {} are like that; all are shown", matching.len(), self.count);
+                format!("after {patience:?} {found} instead of {} are like that; all are shown", self.count);
             return Ok(Observation { items, problem: Some(problem), ..Observation::default() });
         };
         waited?;

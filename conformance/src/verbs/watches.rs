@@ -18,7 +18,6 @@
 //! initial events are shown. The checks judge all.
 
 use super::requests::{Arguments, Headers, Query, items};
-use crate::deadline::DEADLINE;
 use crate::resources::Reference;
 use crate::stage::{Outgoing, Stage, Stream};
 use anyhow::{Context as _, Result};
@@ -110,11 +109,12 @@ impl Watch {
                         items.last().is_some_and(|item| names.clone().matches_text(event, &item.head))
                     }
                 };
-                let waiting = tokio::time::timeout(DEADLINE, collect(stream, &mut seen, done)).await;
+                let patience = stage.patience;
+                let waiting = tokio::time::timeout(patience, collect(stream, &mut seen, done)).await;
                 let problem = match waiting {
                     Ok(true) => None,
                     Ok(false) => Some("the watch ended".to_owned()),
-                    Err(_) => Some(format!("nothing more came for {DEADLINE:?}")),
+                    Err(_) => Some(format!("nothing more came for {patience:?}")),
                 };
                 Ok(Observation { items: seen, problem, ..Observation::default() })
             }

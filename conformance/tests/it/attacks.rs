@@ -3,6 +3,7 @@
 use crate::fixtures;
 use conformance::attack::record::Record;
 use conformance::attack::{catalogue, score, suite};
+use conformance::pages;
 use conformance::subject::Embedded;
 use conformance_judge::report::section;
 
@@ -10,10 +11,10 @@ use conformance_judge::report::section;
 async fn the_embedded_server_endures_all_short_attacks() {
     let folder = fixtures("attacks");
     let mut entries = catalogue::load(&folder).unwrap();
-    let readme = std::fs::read_to_string(fixtures("../README.md")).unwrap();
+    let page = std::fs::read_to_string(fixtures("..").join(pages::ATTACKS)).unwrap();
     let record = Record::load(&folder, &catalogue::judged(&entries)).unwrap();
     let table = score::table(&entries, &record);
-    assert_eq!(section(&readme, "attacks"), Some(table.as_str()), "run `cargo xtask attack --target process`");
+    assert_eq!(section(&page, "attacks"), Some(table.as_str()), "run `cargo xtask attack --target process`");
     entries.retain(|entry| !entry.slow && entry.class != "programs");
     let reports = suite::run(&entries, &Embedded, &record, true, |_| {}).await.unwrap();
     let failed: Vec<String> = reports

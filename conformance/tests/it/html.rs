@@ -2,6 +2,7 @@
 
 use crate::fixtures;
 use conformance::subject::Embedded;
+use conformance::play::Options;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::check::Finding;
@@ -71,7 +72,7 @@ async fn a_run() -> String {
     let scenarios = [("skew/skewed-nbf", read.as_str()), ("made-up/wrong", WRONG)];
     let scenarios = scenarios.map(|(name, text)| Scenario::parse(name, text).unwrap());
     let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
-    let played = suite::run(&scenarios, &Embedded, &baseline, None, |_| {}).await;
+    let played = suite::run(&scenarios, &Embedded, &baseline, Options::default(), |_| {}).await;
     let skipped = Report {
         scenario: scenarios[0].name.clone(),
         outcome: Outcome::Skipped { reason: "a stone has no clock".into() },

@@ -7,6 +7,7 @@ mod cli;
 mod endurance;
 mod html;
 mod language;
+mod pages;
 mod real;
 mod sets;
 mod soak;

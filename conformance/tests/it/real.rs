@@ -3,6 +3,7 @@
 use crate::fixtures;
 use conformance::control_plane::cache;
 use conformance::subject::Real;
+use conformance::play::Options;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::report;
@@ -24,7 +25,7 @@ async fn a_real_control_plane_plays_scenarios() {
     assert_eq!(scenarios.len(), chosen.len());
     let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
     let real = Real::start(false).await.unwrap();
-    let reports = suite::run(&scenarios, &real, &baseline, None, |_| {}).await;
+    let reports = suite::run(&scenarios, &real, &baseline, Options::default(), |_| {}).await;
     let others = reports.iter().filter(|report| report.outcome != Outcome::Passed);
     let others: Vec<String> = others.map(|report| report::progress(report, 0, 0)).collect();
     assert!(others.is_empty(), "{}", others.join("\n"));

@@ -1,18 +1,18 @@
-//! The lists of modules with definitions and with manifests, and the README's tables about them.
+//! The lists of modules with definitions and with manifests, and the tables about them.
 
 use crate::fixtures;
 use conformance::sources::sets::{self, Set};
-use conformance::{crds, manifests};
+use conformance::{crds, manifests, pages};
 use conformance_judge::report::section;
 
 const LISTS: [(&str, &str); 2] = [("crds", crds::table::SECTION), ("manifests", manifests::table::SECTION)];
 
 #[test]
-fn the_readme_has_a_row_for_each_set() {
-    let readme = std::fs::read_to_string(fixtures("../README.md")).unwrap();
+fn the_table_has_a_row_for_each_set() {
+    let page = std::fs::read_to_string(fixtures("..").join(pages::FIDELITY)).unwrap();
     for (command, name) in LISTS {
         let sets = sets::load(&fixtures(&format!("{command}.toml"))).unwrap();
-        let table = section(&readme, name).unwrap();
+        let table = section(&page, name).unwrap();
         let rows = table.lines().skip(2).map(|row| row.split('|').nth(1).unwrap_or_default().trim());
         let mut projects: Vec<&str> = sets.iter().map(|set| set.project.as_str()).collect();
         projects.push("**all**");

@@ -2,6 +2,7 @@
 
 use crate::fixtures;
 use conformance::subject::Embedded;
+use conformance::play::Options;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::dialogue::Played;
@@ -13,7 +14,7 @@ use conformance_judge::score::Score;
 async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says() {
     let scenarios = Scenario::load_all(&fixtures("scenarios")).unwrap();
     let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
-    let reports = suite::run(&scenarios, &Embedded, &baseline, None, |_| {}).await;
+    let reports = suite::run(&scenarios, &Embedded, &baseline, Options::default(), |_| {}).await;
     let failed = reports.iter().filter(|report| report.failed());
     let failed: Vec<String> = failed.map(|failed| report::progress(failed, 0, 0)).collect();
     assert!(failed.is_empty(), "{}\n{}", failed.join("\n"), report::table(&reports));
@@ -30,7 +31,7 @@ async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says
     let read = |path: &str| std::fs::read_to_string(fixtures(path)).unwrap();
     let claim = |page: &str| report::section(&read(page), "score").and_then(Score::parse).expect("it shows the score");
     let (claimed, actual) = (claim("../docs/score.md"), Score::of(&baseline, &[("embedded", &reports)]));
-    assert_eq!(claim("../README.md"), claimed.summary(), "README.md does not show the total of docs/score.md");
+    assert_eq!(claim("../docs/fidelity.md"), claimed.summary(), "docs/fidelity.md does not show the total of docs/score.md");
     let column = |score: &Score| format!("{:#?}", score.column("embedded"));
     assert_eq!(column(&claimed), column(&actual), "run `cargo xtask conformance --target all`");
 }

@@ -69,6 +69,10 @@ impl Versions for Asking<'_> {
         managed::validate(ty, &converted, false).map(|()| converted)
     }
 
+    fn pass_over(&self, api_version: &str) -> Result<(), String> {
+        self.endpoint.pass_over(api_version)
+    }
+
     fn filter(&self, api_version: &str, set: Set) -> Set {
         self.endpoint.filter(api_version, set)
     }

@@ -20,7 +20,14 @@ pub(crate) use draft::{Encoded, draft, read, recorded_draft};
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// The longest time between the two parts of [`Change::PutAndRemove`], for watches whose clients do not read. A real server takes up to that
+/// long for the second.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// An observer of commits.
 pub(crate) trait After: Send + Sync {
@@ -39,7 +46,7 @@ pub(crate) enum Change {
     Put(Draft),
     /// Removes it.
     Remove,
-    /// Replaces, then removes it: watchers see both.
+    /// Replaces, and when watches have told of it, removes it.
     PutAndRemove(Draft),
 }
 
@@ -48,16 +55,23 @@ pub(crate) enum Change {
 pub(crate) struct Commits<'c> {
     store: &'c Store,
     after: Option<&'c dyn After>,
+    latency: Duration,
 }
 
 impl<'c> Commits<'c> {
     /// Commits to `store`, observed by `after`.
     pub(crate) fn new(store: &'c Store, after: Option<&'c dyn After>) -> Self {
-        Commits { store, after }
+        Commits { store, after, latency: Duration::ZERO }
+    }
+
+    /// Holds each commit for that time before it is made.
+    pub(crate) fn held_for(self, latency: Duration) -> Self {
+        Commits { latency, ..self }
     }
 
     /// Stores a new object.
     pub(crate) async fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
+        self.hold().await;
         let entry = self.store.create(draft, parent)?;
         self.note_stored(&entry, None);
         Ok(entry)
@@ -87,11 +101,21 @@ impl<'c> Commits<'c> {
     /// # Errors
     /// If another writer was faster: then the change has to be computed again.
     pub(crate) async fn commit(&self, current: &Arc<Entry>, change: Change) -> Result<Arc<Entry>, Conflict> {
+        if !matches!(change, Change::Leave) {
+            self.hold().await;
+        }
         match change {
             Change::Leave => Ok(current.clone()),
             Change::Put(draft) => self.put(current, draft),
             Change::Remove => self.remove(current),
-            Change::PutAndRemove(draft) => self.remove(&*self.put(current, draft)?),
+            Change::PutAndRemove(draft) => {
+                let marked = self.put(current, draft)?;
+                // Watches tell of it by itself, so that clients that act on what they know can see it.
+                let taken = self.store.taken(&marked);
+                Box::pin(timeout(PATIENCE, poll_fn(|context| taken.poll(context)))).await.ok();
+                self.hold().await;
+                self.remove(&marked)
+            }
         }
     }
 
@@ -106,6 +130,14 @@ impl<'c> Commits<'c> {
                 // If another writer is faster, the object is removed already, or found again.
                 self.commit(entry, Change::Remove).await.ok();
             }
+        }
+    }
+
+    /// The time that a storage takes.
+    async fn hold(&self) {
+        if !self.latency.is_zero() {
+            // Boxed, for it is rare.
+            Box::pin(sleep(self.latency)).await;
         }
     }
 

@@ -43,6 +43,14 @@ impl Versions for Endpoint<'_> {
         Ok(object)
     }
 
+    /// Custom resources have a converter of their own, which does not tell a missing version from other mistakes.
+    fn pass_over(&self, api_version: &str) -> Result<(), String> {
+        match self.version.is_custom() {
+            true => Err(format!("request to convert CR to an invalid group/version: {api_version}")),
+            false => Ok(()),
+        }
+    }
+
     fn filter(&self, api_version: &str, set: Set) -> Set {
         self.resource.without_reset_fields(api_version, self.subresource, set)
     }

@@ -27,6 +27,7 @@ mod room;
 mod snapshot;
 mod state;
 mod subscription;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod tree;

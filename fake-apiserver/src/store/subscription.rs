@@ -9,7 +9,7 @@ use super::watcher::{Delivery, Queue, Watcher};
 use super::watchers::Watchers;
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 impl Store {
     /// Subscribes to the events of `scope` from now on. The snapshot has the content before them.
@@ -102,17 +102,32 @@ impl Subscription {
 
     /// The next delivery, if there is one already.
     pub fn try_next(&mut self) -> Option<Delivery> {
-        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(delivery) => Some(delivery),
-            Poll::Pending => None,
-        }
+        self.take(&mut self.watcher.lock())
     }
 
     /// The next delivery; the task is woken when there is one.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut queue = self.watcher.lock();
+        queue.is_streamed = true;
+        if let Some(delivery) = self.take(&mut queue) {
+            queue.took = true;
+            return Poll::Ready(delivery);
+        }
+        queue.waker = Some(context.waker().clone());
+        let passed_on = match std::mem::take(&mut queue.took) {
+            // What was taken in this turn of the task is not passed on yet.
+            true => Vec::new(),
+            false => std::mem::take(&mut queue.taken),
+        };
+        drop(queue);
+        drop(passed_on);
+        Poll::Pending
+    }
+
+    /// Takes the next delivery from the queue.
+    fn take(&self, queue: &mut Queue) -> Option<Delivery> {
         if queue.owed.is_empty()
-            && let Err(expired) = self.fill(&mut queue)
+            && let Err(expired) = self.fill(queue)
         {
             queue.expired = Some(expired);
         }
@@ -120,18 +135,12 @@ impl Subscription {
             // It may be taken before the store counts its revision as delivered.
             queue.after = queue.after.max(revision);
             match event.upgrade() {
-                Some(event) => return Poll::Ready(Delivery::Event(event, change)),
+                Some(event) => return Some(Delivery::Event(event, change)),
                 None => queue.forgotten(self.store.past().1.compacted()),
             }
         }
-        if let Some(expired) = queue.expired {
-            return Poll::Ready(Delivery::Expired(expired));
-        }
-        if queue.ended.is_some() {
-            return Poll::Ready(Delivery::Ended);
-        }
-        queue.waker = Some(context.waker().clone());
-        Poll::Pending
+        let expired = queue.expired.map(Delivery::Expired);
+        expired.or_else(|| queue.ended.map(|_| Delivery::Ended))
     }
 
     /// The revision up to which all events were taken, for a bookmark; `None` while events are owed.

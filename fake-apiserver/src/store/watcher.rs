@@ -23,6 +23,7 @@
 use super::event::{Change, Event, Filter};
 use super::history::Expired;
 use super::key::Scope;
+use super::taken::Taken;
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -57,13 +58,30 @@ pub(super) struct Queue {
     /// The revision of the last event that can be owed, once the subscription is to end.
     pub(super) ended: Option<u64>,
     pub(super) waker: Option<Waker>,
+    /// Whether a task polls it: others take what there is now and then.
+    pub(super) is_streamed: bool,
+    /// Whether that task took anything since it last found nothing.
+    pub(super) took: bool,
+    /// Held until all that is owed now is passed on.
+    pub(super) taken: Vec<Arc<Taken>>,
 }
 
 impl Watcher {
     /// A watcher of the events after `after`, with room for that many.
     pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64, room: usize) -> Self {
         let owed = VecDeque::new();
-        let queue = Queue { owed, room, after, behind: None, expired: None, ended: None, waker: None };
+        let queue = Queue {
+            owed,
+            room,
+            after,
+            behind: None,
+            expired: None,
+            ended: None,
+            waker: None,
+            is_streamed: false,
+            took: false,
+            taken: Vec::new(),
+        };
         Watcher { scope, filter, queue: Mutex::new(queue) }
     }
 

@@ -1,7 +1,7 @@
 //! The watchers of a store, indexed by scope, so that an event is offered only to those that it may concern.
 
 use super::event::Event;
-use super::key::{ResourceId, Scope};
+use super::key::{Key, ResourceId, Scope};
 use super::watcher::Watcher;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -53,17 +53,22 @@ impl Watchers {
 
     /// Offers `event` to every watcher whose scope contains its object.
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64, wakers: &mut Vec<Waker>) {
-        let key = event.key();
-        let Some(scopes) = self.by_resource.get(&key.resource) else { return };
-        let groups = [
-            Some(&scopes.all),
-            scopes.by_namespace.get(key.namespace()),
-            scopes.by_name.get(key.name()),
-            scopes.by_object.get(key.path()),
-        ];
-        for watcher in groups.into_iter().flatten().flat_map(BTreeMap::values) {
+        for watcher in self.about(event.key()) {
             wakers.extend(watcher.offer(event, compacted));
         }
+    }
+
+    /// The watchers whose scope contains the object with that key.
+    pub(super) fn about(&self, key: &Key) -> impl Iterator<Item = &Arc<Watcher>> {
+        let groups = self.by_resource.get(&key.resource).map(|scopes| {
+            [
+                Some(&scopes.all),
+                scopes.by_namespace.get(key.namespace()),
+                scopes.by_name.get(key.name()),
+                scopes.by_object.get(key.path()),
+            ]
+        });
+        groups.into_iter().flatten().flatten().flat_map(BTreeMap::values)
     }
 
     /// Expires the watchers that owe forgotten events.

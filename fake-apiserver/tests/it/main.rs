@@ -16,6 +16,8 @@ mod list;
 mod memory;
 mod metrics;
 mod oidc;
+#[cfg(feature = "controllers")]
+mod pages;
 mod policy_status;
 mod protobuf;
 mod public_api;

@@ -82,6 +82,7 @@ impl Flags {
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
         builder = given(builder, self.request_timeout, Builder::request_timeout);
+        builder = given(builder, self.latency, Builder::write_latency);
         builder = given(builder, self.history_bytes, Builder::history_bytes);
         Ok(given(builder, self.seed, Builder::seed))
     }

@@ -170,6 +170,9 @@ pub struct Flags {
     /// Memory of those events in bytes, beyond which the oldest are forgotten; 256 MiB by default
     #[arg(long, value_name = "BYTES")]
     history_bytes: Option<usize>,
+    /// Time that each write is held before it is committed, such as 2ms, as by the storage of a real server; none by default
+    #[arg(long, value_name = "DURATION", value_parser = request_timeout)]
+    latency: Option<Duration>,
     /// Make uids, generated names and tokens the same on every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,

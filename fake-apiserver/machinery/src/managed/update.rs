@@ -24,6 +24,15 @@ pub trait Versions {
     /// If it cannot be converted.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
 
+    /// Passes over the managers of a version that does not exist.
+    ///
+    /// # Errors
+    /// If objects of this kind cannot be written while they have such managers.
+    fn pass_over(&self, api_version: &str) -> Result<(), String> {
+        let _ = api_version;
+        Ok(())
+    }
+
     /// The fields of a set that a write can change.
     fn filter(&self, api_version: &str, set: Set) -> Set;
 }
@@ -106,7 +115,7 @@ impl Context<'_> {
     /// The object in a version, converted unless it is the request's; `None` without such a version.
     fn versioned(&self, object: &Value, api_version: &str) -> Result<Option<Value>, String> {
         match self.versions.ty(api_version) {
-            None => Ok(None),
+            None => self.versions.pass_over(api_version).map(|()| None),
             Some(_) if object["apiVersion"] == *api_version => Ok(Some(object.clone())),
             Some(_) => self.versions.convert(object, api_version).map(Some),
         }

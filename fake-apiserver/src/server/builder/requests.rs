@@ -21,6 +21,14 @@ impl Builder {
         self
     }
 
+    /// Holds each write of a client for that time before it is committed, as the storage of a real server does, which takes some
+    /// milliseconds; none by default. A test that fails without it and passes with it relies on the time that writes take.
+    #[must_use]
+    pub fn write_latency(mut self, latency: Duration) -> Self {
+        self.write_latency = latency;
+        self
+    }
+
     /// Keeps a record of the requests in memory, up to 256 MiB; beyond that the oldest are dropped.
     #[must_use]
     pub fn record_requests(mut self, record: bool) -> Self {
