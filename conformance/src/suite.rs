@@ -19,7 +19,7 @@ const AT_ONCE: usize = 8;
 /// The time after which a scenario that is still being played is named.
 const LONG: Duration = Duration::from_secs(2);
 
-/// What happens as scenarios are played.
+/// The progress of scenarios that are played.
 pub enum Progress<'p> {
     /// That scenario takes long.
     Long(&'p str),

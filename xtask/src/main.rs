@@ -4,11 +4,13 @@
 
 mod bench;
 mod conformance;
+mod dist;
 mod fuzz;
 mod schema;
 mod simulate;
 
 use clap::Parser;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Tasks of this repository that are not `cargo build` or `cargo test`.
@@ -44,6 +46,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Make one file to take along: the program, static where possible, with its licences and a bill of materials.
+    Dist(dist::Arguments),
     /// Compare two servers on manifests that kubectl applies; see `cargo xtask manifests --help`.
     #[command(disable_help_flag = true)]
     Manifests {
@@ -82,6 +86,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Clients { arguments } => return conformance::run(&[vec!["clients".to_owned()], arguments].concat()),
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
+        Task::Dist(arguments) => dist::run(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")).join("..").as_path())?,
         Task::Manifests { arguments } => return conformance::run(&[vec!["manifests".to_owned()], arguments].concat()),
         Task::Suites { arguments } => return conformance::run(&[vec!["suites".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),

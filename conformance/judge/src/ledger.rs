@@ -64,7 +64,7 @@ pub struct Entry {
 }
 
 impl Ledger {
-    /// What is never compared, alone.
+    /// The ledger with the fields and headers that are never compared, and nothing else.
     pub(crate) fn without_differences(self) -> Ledger {
         Ledger { difference: Vec::new(), ..self }
     }

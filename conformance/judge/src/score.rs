@@ -1,5 +1,5 @@
 //! The score: the number of recorded exchanges of a real kube-apiserver that a target repeats, by area. It is kept as a table in
-//! `docs/score.md`, and its total in the README; a run with `--target all` writes it, and a test checks it.
+//! `docs/score.md`, and its total in `docs/fidelity.md`; a run with `--target all` writes it, and a test checks it.
 
 use crate::baseline::Baseline;
 use crate::report::Report;

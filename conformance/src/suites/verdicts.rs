@@ -47,7 +47,7 @@ struct Spec {
     state: String,
 }
 
-/// What a run of `go test` has said.
+/// The result of a run of `go test`.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub(super) verdicts: Verdicts,

@@ -52,6 +52,7 @@ use history::History;
 use imbl::Vector;
 use room::Room;
 use state::State;
+use taken::{AllTaken, Taken};
 use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
@@ -196,6 +197,14 @@ impl Store {
     pub fn delete(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, Conflict> {
         let event = self.write(|state| state.delete(key, expected))?;
         Ok(event.object(Change::Deleted).clone())
+    }
+
+    /// The wait until the streams that owe the last event of an object have passed it on. Streams for which another writer waited in vain
+    /// are not waited for, until they have caught up.
+    pub(crate) fn taken(&self, entry: &Entry) -> AllTaken {
+        let (taken, all) = Taken::new();
+        self.watchers().about(&entry.key).for_each(|watcher| watcher.lock().hold(&taken));
+        all
     }
 
     /// Closes an empty resource: it takes no objects any more, and its subscriptions end after their last events.

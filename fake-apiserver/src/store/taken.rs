@@ -3,14 +3,11 @@
 //! A stream has passed on its events when its task comes back for more, and there is none. Each stream that owes some holds a [`Taken`]
 //! until then.
 
-use super::entry::Entry;
-use super::watcher::Queue;
-use super::{Store, Watchers};
 use crate::sync::Mutex;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
-/// What a stream holds until it has passed on its events.
+/// The pledge that a stream holds until it has passed on its events.
 pub(super) struct Taken(Mutex<Waiter>);
 
 #[derive(Default)]
@@ -21,8 +18,15 @@ struct Waiter {
 }
 
 impl Taken {
+    /// The pledge for streams to hold, and the wait for its end.
+    pub(super) fn new() -> (Arc<Taken>, AllTaken) {
+        let taken = Arc::new(Taken(Mutex::new(Waiter::default())));
+        let all = AllTaken(Arc::downgrade(&taken));
+        (taken, all)
+    }
+
     /// Whether a writer waited for it in vain.
-    fn is_overdue(&self) -> bool {
+    pub(super) fn is_overdue(&self) -> bool {
         self.0.lock().expect("no code that runs under this lock panics").left
     }
 }
@@ -35,7 +39,7 @@ impl Drop for Taken {
     }
 }
 
-/// What a writer waits for: that all streams which owed the event have passed it on.
+/// The wait of a writer until all streams that owed the event have passed it on.
 pub(crate) struct AllTaken(Weak<Taken>);
 
 impl AllTaken {
@@ -55,30 +59,6 @@ impl Drop for AllTaken {
             let mut waiter = taken.0.lock().expect("no code that runs under this lock panics");
             waiter.left = true;
             waiter.waker = None;
-        }
-    }
-}
-
-impl Store {
-    /// The wait until the streams that owe the last event of an object have passed it on. Streams for which another writer waited in vain
-    /// are not waited for, until they have caught up.
-    pub(crate) fn taken(&self, entry: &Entry) -> AllTaken {
-        let taken = Arc::new(Taken(Mutex::new(Waiter::default())));
-        let all = AllTaken(Arc::downgrade(&taken));
-        let watchers: &Watchers = &self.watchers();
-        for watcher in watchers.about(&entry.key) {
-            watcher.lock().hold(&taken);
-        }
-        all
-    }
-}
-
-impl Queue {
-    /// Holds `taken` until the events are passed on, if any are owed by a stream that is not slow.
-    fn hold(&mut self, taken: &Arc<Taken>) {
-        let owes = !self.owed.is_empty() || self.behind.is_some();
-        if self.is_streamed && owes && !self.taken.iter().any(|taken| taken.is_overdue()) {
-            self.taken.push(taken.clone());
         }
     }
 }

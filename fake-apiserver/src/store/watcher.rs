@@ -135,6 +135,14 @@ impl Queue {
         }
     }
 
+    /// Holds `taken` until the events are passed on, if any are owed by a stream that is not slow.
+    pub(super) fn hold(&mut self, taken: &Arc<Taken>) {
+        let owes = !self.owed.is_empty() || self.behind.is_some();
+        if self.is_streamed && owes && !self.taken.iter().any(|taken| taken.is_overdue()) {
+            self.taken.push(taken.clone());
+        }
+    }
+
     /// Expires, as owed events are forgotten.
     pub(super) fn forgotten(&mut self, compacted: u64) {
         self.expired = Some(Expired { oldest: compacted });
