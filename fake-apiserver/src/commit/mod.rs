@@ -25,8 +25,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// The longest time between the two parts of [`Change::PutAndRemove`], for watches whose clients do not read. A real server takes up to that
-/// long for the second.
+/// The time between the two parts of [`Change::PutAndRemove`] from when watches have told of the first: as long as a fast storage takes for
+/// the second on a real server. Otherwise no client would ever find the object marked in what it knows.
+const LEAD: Duration = Duration::from_millis(1);
+/// The longest time between them, for watches whose clients do not read.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// An observer of commits.
@@ -110,9 +112,7 @@ impl<'c> Commits<'c> {
             Change::Remove => self.remove(current),
             Change::PutAndRemove(draft) => {
                 let marked = self.put(current, draft)?;
-                // Watches tell of it by itself, so that clients that act on what they know can see it.
-                let taken = self.store.taken(&marked);
-                Box::pin(timeout(PATIENCE, poll_fn(|context| taken.poll(context)))).await.ok();
+                self.let_watches_tell(&marked).await;
                 self.hold().await;
                 self.remove(&marked)
             }
@@ -130,6 +130,20 @@ impl<'c> Commits<'c> {
                 // If another writer is faster, the object is removed already, or found again.
                 self.commit(entry, Change::Remove).await.ok();
             }
+        }
+    }
+
+    /// Waits until watches have told of an object, and their clients had time to act on it.
+    async fn let_watches_tell(&self, entry: &Entry) {
+        let taken = self.store.taken(entry);
+        if taken.is_due() {
+            // Boxed, for it is rare.
+            Box::pin(timeout(PATIENCE, async {
+                poll_fn(|context| taken.poll(context)).await;
+                sleep(LEAD).await;
+            }))
+            .await
+            .ok();
         }
     }
 

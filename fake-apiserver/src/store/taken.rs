@@ -43,6 +43,11 @@ impl Drop for Taken {
 pub(crate) struct AllTaken(Weak<Taken>);
 
 impl AllTaken {
+    /// Whether there is anything to wait for.
+    pub(crate) fn is_due(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
     /// Ready once that is so; the task is woken then.
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let Some(taken) = self.0.upgrade() else { return Poll::Ready(()) };

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::sync::Weak;
+use std::task::Context;
 
 const RESOURCE: ResourceId = ResourceId(0);
 
@@ -248,4 +249,36 @@ fn a_resource_that_begins_anew_has_no_past_for_watches() {
     // The past can be read all the same.
     assert!(store.snapshot_at(first - 1).is_ok());
     assert!(store.subscribe_after(1, Scope::all(ResourceId(1)), None).is_ok());
+}
+
+#[test]
+fn a_writer_hears_when_streams_have_passed_on_an_event() {
+    let store = Store::new(100);
+    let (_, mut index) = store.subscribe(everything(), None);
+    let (_, mut stream) = store.subscribe(in_namespace("a"), None);
+    let mut context = Context::from_waker(Waker::noop());
+    let entry = |namespace: &str, name: &str| {
+        create(&store, namespace, name, "");
+        store.get(&key(namespace, name)).expect("it was made")
+    };
+    // What is not polled is no stream.
+    assert!(!store.taken(&entry("a", "1")).is_due());
+    while stream.poll_next(&mut context).is_ready() {}
+    let second = entry("a", "2");
+    let taken = store.taken(&second);
+    assert!(taken.is_due() && taken.poll(&context).is_pending());
+    assert!(!store.taken(&entry("b", "3")).is_due(), "no stream is about it");
+    assert!(stream.poll_next(&mut context).is_ready());
+    assert!(stream.poll_next(&mut context).is_pending() && taken.poll(&context).is_pending(), "it is not passed on yet");
+    assert!(stream.poll_next(&mut context).is_pending() && taken.poll(&context).is_ready());
+    // A stream that lets a writer wait in vain is not waited for.
+    drop(store.taken(&entry("a", "4")));
+    assert!(!store.taken(&entry("a", "5")).is_due());
+    while stream.poll_next(&mut context).is_ready() {}
+    assert!(stream.poll_next(&mut context).is_pending());
+    let last = store.taken(&entry("a", "6"));
+    assert!(last.is_due());
+    drop(stream);
+    assert!(!last.is_due());
+    assert_eq!(delivered(&mut index).len(), 6);
 }
