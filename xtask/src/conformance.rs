@@ -14,7 +14,9 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
         // Nothing is measured: the quicker build will do.
         let built = cargo(&["build", "--package", "fake-apiserver-cli"]).status()?;
         ensure!(built.success(), "the server could not be built");
-    } else if task == "suites" || arguments.iter().any(|argument| AS_PROCESS.contains(&argument.trim_start_matches("--target="))) {
+    } else if task == "suites"
+        || arguments.iter().any(|argument| AS_PROCESS.contains(&argument.trim_start_matches("--target=")))
+    {
         // The server's program is measured in the release build, as users have it.
         let built = cargo(&["build", "--release", "--package", "fake-apiserver-cli"]).status()?;
         ensure!(built.success(), "the server could not be built");

@@ -65,7 +65,11 @@ fn make(root: &Path, target: &str) -> Result<Vec<u8>> {
     let top = format!("{NAME}-{}", env!("CARGO_PKG_VERSION"));
     let suffix = if target.contains("windows") { ".exe" } else { "" };
     let mut files = vec![
-        (format!("{top}/{NAME}{suffix}"), 0o755, std::fs::read(&program).with_context(|| program.display().to_string())?),
+        (
+            format!("{top}/{NAME}{suffix}"),
+            0o755,
+            std::fs::read(&program).with_context(|| program.display().to_string())?,
+        ),
         (format!("{top}/LICENSE"), 0o644, std::fs::read(root.join("LICENSE"))?),
         (format!("{top}/LICENSES-OF-DEPENDENCIES.txt"), 0o644, bill::licences(&packages)?.into_bytes()),
         (format!("{top}/{NAME}.cdx.json"), 0o644, bill::document(&packages, target)?.into_bytes()),

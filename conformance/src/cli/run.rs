@@ -108,10 +108,8 @@ impl Run {
     ) -> Result<Vec<Report>> {
         println!("on {}", target.name());
         let folder = target_folder(home).join("conformance").join(target.name());
-        let options = Options {
-            patience: Duration::from_secs(self.timeout),
-            beside: self.beside.map(Duration::from_millis),
-        };
+        let options =
+            Options { patience: Duration::from_secs(self.timeout), beside: self.beside.map(Duration::from_millis) };
         let ended = Cell::new(0);
         let reports = suite::run(scenarios, target, baseline, options, |progress| match progress {
             Progress::Long(scenario) => println!("        {scenario} goes on"),

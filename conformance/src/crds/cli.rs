@@ -3,8 +3,8 @@
 use super::package::Package;
 use super::table::{SECTION, Tally, table};
 use super::trial;
-use crate::pair::Pair;
 use crate::pages;
+use crate::pair::Pair;
 use crate::sources::{Selected, Selection, Source};
 use crate::subject::{Embedded, Process, Real, Target};
 use anyhow::{Context as _, Result};

@@ -29,7 +29,10 @@ pub fn text(root: &Path) -> Result<String> {
     let attacks = row(&rows(&attacks, "attacks")?, ALL)?;
     let lines = [
         format!("{} of {} recorded answers of a real kube-apiserver are repeated exactly.", score[2], score[1]),
-        format!("{} of {} public definitions and {} of {} of their examples fare alike.", crds[2], crds[1], crds[7], crds[5]),
+        format!(
+            "{} of {} public definitions and {} of {} of their examples fare alike.",
+            crds[2], crds[1], crds[7], crds[5]
+        ),
         format!("{} of {} public manifests are stored alike.", manifests[3], manifests[1]),
         format!("{} of {} checks by {} clients and tools pass that pass there.", sum(4), sum(3), suites.len()),
         format!("{} of {} of Kubernetes' own tests of its API server pass that pass there.", upstream[4], upstream[3]),

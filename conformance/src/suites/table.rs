@@ -81,9 +81,10 @@ impl Compared {
 
 /// The table: a row for each suite.
 pub(super) fn table(all: &[Compared]) -> String {
-    let mut table = "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
+    let mut table =
+        "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
                      | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-        .to_owned();
+            .to_owned();
     all.iter().for_each(|compared| write!(table, "\n{}", compared.row()).expect("writing to a string"));
     table
 }

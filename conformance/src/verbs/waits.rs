@@ -80,8 +80,7 @@ impl Wait {
         let Ok(waited) = waited else {
             let items = objects.into_values().map(object_item).collect();
             let (patience, found) = (stage.patience, matching.len());
-            let problem =
-                format!("after {patience:?} {found} instead of {} are like that; all are shown", self.count);
+            let problem = format!("after {patience:?} {found} instead of {} are like that; all are shown", self.count);
             return Ok(Observation { items, problem: Some(problem), ..Observation::default() });
         };
         waited?;

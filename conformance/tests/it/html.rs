@@ -1,8 +1,8 @@
 //! The HTML report in a browser, if there is one: driven by its keys alone, wide and narrow.
 
 use crate::fixtures;
-use conformance::subject::Embedded;
 use conformance::play::Options;
+use conformance::subject::Embedded;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::check::Finding;

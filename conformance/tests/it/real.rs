@@ -2,8 +2,8 @@
 
 use crate::fixtures;
 use conformance::control_plane::cache;
-use conformance::subject::Real;
 use conformance::play::Options;
+use conformance::subject::Real;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::report;

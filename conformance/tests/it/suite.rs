@@ -1,8 +1,8 @@
 //! All scenarios on the embedded server.
 
 use crate::fixtures;
-use conformance::subject::Embedded;
 use conformance::play::Options;
+use conformance::subject::Embedded;
 use conformance::suite;
 use conformance_judge::baseline::Baseline;
 use conformance_judge::dialogue::Played;
@@ -31,7 +31,11 @@ async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says
     let read = |path: &str| std::fs::read_to_string(fixtures(path)).unwrap();
     let claim = |page: &str| report::section(&read(page), "score").and_then(Score::parse).expect("it shows the score");
     let (claimed, actual) = (claim("../docs/score.md"), Score::of(&baseline, &[("embedded", &reports)]));
-    assert_eq!(claim("../docs/fidelity.md"), claimed.summary(), "docs/fidelity.md does not show the total of docs/score.md");
+    assert_eq!(
+        claim("../docs/fidelity.md"),
+        claimed.summary(),
+        "docs/fidelity.md does not show the total of docs/score.md"
+    );
     let column = |score: &Score| format!("{:#?}", score.column("embedded"));
     assert_eq!(column(&claimed), column(&actual), "run `cargo xtask conformance --target all`");
 }

@@ -52,10 +52,10 @@ use history::History;
 use imbl::Vector;
 use room::Room;
 use state::State;
-use taken::{AllTaken, Taken};
 use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
+use taken::{AllTaken, Taken};
 use watchers::Watchers;
 
 /// The default limit of the events in a watcher's queue.

@@ -269,7 +269,10 @@ fn a_writer_hears_when_streams_have_passed_on_an_event() {
     assert!(taken.is_due() && taken.poll(&context).is_pending());
     assert!(!store.taken(&entry("b", "3")).is_due(), "no stream is about it");
     assert!(stream.poll_next(&mut context).is_ready());
-    assert!(stream.poll_next(&mut context).is_pending() && taken.poll(&context).is_pending(), "it is not passed on yet");
+    assert!(
+        stream.poll_next(&mut context).is_pending() && taken.poll(&context).is_pending(),
+        "it is not passed on yet"
+    );
     assert!(stream.poll_next(&mut context).is_pending() && taken.poll(&context).is_ready());
     // A stream that lets a writer wait in vain is not waited for.
     drop(store.taken(&entry("a", "4")));

@@ -4,6 +4,7 @@ use crate::support::*;
 use fake_apiserver::FakeApiServer;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 const TABLE: (&str, &str) = ("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
@@ -278,4 +279,23 @@ async fn other_forms() {
         assert_eq!((text(&partial, "/type"), text(&partial, "/object/kind")), (kind, "PartialObjectMetadata"));
         assert_eq!((text(&partial, "/object/metadata/name"), partial["object"].get("data")), ("a", None));
     }
+}
+
+#[tokio::test]
+async fn a_pod_on_no_node_is_seen_to_be_deleted_before_it_is_gone() {
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    // Between the two parts of a deletion, too.
+    let server = start_with(FakeApiServer::builder().write_latency(Duration::from_secs(1))).await;
+    let mut client = Client::new(&server).await;
+    let mut events = Client::new(&server).await.watch(&format!("{PODS}?watch=true"), &[]).await;
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    client.post(PODS, &pod).await.expect(201);
+    assert_eq!(events.next_short().await.0, "ADDED");
+    let mut other = Client::new(&server).await;
+    let deletion = tokio::spawn(async move { other.delete(&format!("{PODS}/p")).await.expect(200) });
+    assert_eq!(events.next_short().await.0, "MODIFIED");
+    let marked = client.get(&format!("{PODS}/p")).await.expect(200);
+    assert!(marked["metadata"]["deletionTimestamp"].is_string(), "{marked}");
+    assert_eq!(events.next_short().await.0, "DELETED");
+    soon(deletion).await.expect("it is deleted");
 }

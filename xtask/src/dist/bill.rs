@@ -19,12 +19,28 @@ pub(super) fn packages(root: &Path, target: &str) -> Result<Vec<Value>> {
         Ok(output.stdout)
     };
     let tree = cargo(&[
-        "tree", "--locked", "--package", "fake-apiserver-cli", "--edges", "normal", "--target", target, "--prefix", "none",
-        "--format", "{p}",
+        "tree",
+        "--locked",
+        "--package",
+        "fake-apiserver-cli",
+        "--edges",
+        "normal",
+        "--target",
+        target,
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
     ])?;
     let tree = String::from_utf8(tree)?;
-    let metadata: Value =
-        serde_json::from_slice(&cargo(&["metadata", "--locked", "--format-version", "1", "--filter-platform", target])?)?;
+    let metadata: Value = serde_json::from_slice(&cargo(&[
+        "metadata",
+        "--locked",
+        "--format-version",
+        "1",
+        "--filter-platform",
+        target,
+    ])?)?;
     let text = |package: &Value, field: &str| package[field].as_str().unwrap_or_default().to_owned();
     let all = metadata["packages"].as_array().context("the packages")?;
     let all: BTreeMap<(String, String), &Value> =

@@ -42,7 +42,10 @@ fn anchors(page: &str) -> BTreeSet<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let slug = |heading: &str| -> String {
         let kept = heading.to_lowercase();
-        kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+        kept.chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
     };
     headings.map(slug).collect()
 }
@@ -112,7 +115,12 @@ fn blocks_of_rust_are_copies_of_tests() {
     for path in top.into_iter().chain(pages(&crate::root().join("docs"))) {
         let page = std::fs::read_to_string(&path).expect("a page");
         for block in blocks_of_rust(&page) {
-            assert!(is_copy(&block), "{}: not in fake-apiserver/tests/it/pages.rs:\n{}", path.display(), block.join("\n"));
+            assert!(
+                is_copy(&block),
+                "{}: not in fake-apiserver/tests/it/pages.rs:\n{}",
+                path.display(),
+                block.join("\n")
+            );
         }
     }
 }
