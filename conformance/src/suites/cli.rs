@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 /// Runs suites with the real pair and with this program; `root` is the workspace's folder, `target` that of build results. Succeeds only
-/// if all verdicts are equal but for those that the list names.
+/// if all tests that pass with the real pair pass with this program, but for those that the list names.
 ///
 /// # Errors
 /// If the real pair was not built, Go is missing, or a suite cannot be had.
@@ -66,10 +66,10 @@ pub fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
         }
     }
     for (compared, listed) in &results {
-        for (test, real, fake) in compared.unlisted(listed) {
-            is_equal = false;
+        for (test, real, fake) in compared.differing() {
             println!("{}: {test}: {real:?} on the real pair, {fake:?} here", compared.name);
         }
+        is_equal &= compared.lost(listed).is_empty();
     }
     let (compared, listed): (Vec<Compared>, Vec<_>) = results.into_iter().unzip();
     println!("{}", table(&compared));
@@ -127,8 +127,15 @@ fn copy(module: &Path, folder: &Path) -> std::io::Result<()> {
         let to = folder.join(entry.file_name());
         match entry.file_type()?.is_dir() {
             true => copy(&entry.path(), &to)?,
-            // Not with the mode: files of the cache are read-only.
-            false => std::fs::write(to, std::fs::read(entry.path())?)?,
+            // Not with the mode: files of the cache are read-only, and no program is one there.
+            false => {
+                std::fs::write(&to, std::fs::read(entry.path())?)?;
+                #[cfg(unix)]
+                if to.extension().is_some_and(|extension| extension == "sh") {
+                    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                    std::fs::set_permissions(&to, mode)?;
+                }
+            }
         }
     }
     Ok(())

@@ -32,24 +32,26 @@ impl Compared {
         pairs.filter(|(_, real, fake)| real != fake).collect()
     }
 
-    /// The differing tests that are not listed.
-    pub(super) fn unlisted(&self, listed: &[Difference]) -> Vec<(&str, Option<Verdict>, Option<Verdict>)> {
-        let mut differing = self.differing();
-        differing.retain(|(name, ..)| !listed.iter().any(|difference| matches(&difference.test, name)));
-        differing
+    /// The tests that pass on the real pair, and not here, and are not listed.
+    pub(super) fn lost(&self, listed: &[Difference]) -> Vec<&str> {
+        let is_lost = |(name, real, _): &(&str, Option<Verdict>, Option<Verdict>)| {
+            *real == Some(Verdict::Passed) && !listed.iter().any(|difference| matches(&difference.test, name))
+        };
+        self.differing().into_iter().filter(is_lost).map(|(name, ..)| name).collect()
     }
 
-    /// The verdicts here as reports; a test with another verdict than on the real pair has failed, unless it is listed.
+    /// The verdicts here as reports; only what passes on the real pair can fail.
     pub(super) fn report(&self, listed: &[Difference]) -> (&str, Vec<Report>) {
-        let unlisted = self.unlisted(listed);
+        let lost = self.lost(listed);
         let report = |(name, verdict): (&String, &Verdict)| {
-            let outcome = match (unlisted.iter().find(|(differing, ..)| differing == name), verdict) {
-                (Some((_, real, fake)), _) => {
-                    let text = format!("{real:?} on the real pair, {fake:?} here");
+            let outcome = match verdict {
+                _ if lost.contains(&name.as_str()) => {
+                    let text = format!("it passes on the real pair, and here it is {verdict:?}");
                     Outcome::Failed(vec![Finding { check: "verdict", line: None, breaks_off: false, text }])
                 }
-                (None, Verdict::Skipped) => Outcome::Skipped { reason: "by the suite".to_owned() },
-                (None, _) => Outcome::Passed,
+                Verdict::Skipped => Outcome::Skipped { reason: "by the suite".to_owned() },
+                Verdict::Failed => Outcome::Differs { reason: "it fails on the real pair, too".to_owned() },
+                Verdict::Passed => Outcome::Passed,
             };
             Report {
                 scenario: format!("{}/{name}", self.name),

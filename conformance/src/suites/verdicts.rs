@@ -58,7 +58,7 @@ pub(super) struct Run {
 }
 
 /// The most bytes of a package's output that are kept.
-const KEPT: usize = 4000;
+const KEPT: usize = 1500;
 
 impl Run {
     /// Takes a line of `go test -json`; others are passed over.
