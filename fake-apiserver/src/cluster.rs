@@ -2,7 +2,7 @@
 
 use crate::admission::Chain;
 use crate::allocation::Allocations;
-use crate::audit::RequestLog;
+use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects, ParsedObjects};
@@ -47,6 +47,8 @@ pub(crate) struct Cluster {
     /// The applies that changed nothing.
     pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,
+    /// The auditor; `None` if nothing is audited.
+    pub(crate) auditor: Option<Arc<Auditor>>,
     pub(crate) log: RequestLog,
     /// The served resources, and the documents about them.
     pub(crate) catalogs: Arc<Catalogs>,

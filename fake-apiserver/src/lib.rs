@@ -62,6 +62,7 @@ mod auth;
 mod clock;
 mod cluster;
 mod commit;
+mod configuration;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod discovery;
@@ -91,6 +92,7 @@ mod webhook;
 mod x509;
 
 pub use admission::PluginError;
+pub use audit::{AuditBatchOptions, AuditLogOptions, AuditOptions, AuditTruncateOptions, AuditWebhookOptions};
 pub use audit::{RequestLog, RequestRecord};
 pub use auth::impersonation::Impersonated;
 pub use auth::keys::KeyError;

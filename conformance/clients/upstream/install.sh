@@ -32,7 +32,7 @@ END
 go build -trimpath -o checks main.go
 go build -trimpath -o test2json cmd/test2json
 build() { go test -c -vet=off -trimpath -overlay=overlay.json -o "$1.test" "$2"; }
-for package in apiserver/apply dryrun apiserver/admissionwebhook apiserver/cel; do
+for package in apiserver/apply dryrun apiserver/admissionwebhook apiserver/cel controlplane/audit; do
     build "$(basename "$package")" "$kubernetes/test/integration/$package"
 done
 # A test expects the name of its program among the managers of fields.

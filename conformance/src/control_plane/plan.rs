@@ -187,7 +187,9 @@ impl Plan {
         arguments.retain(|usual| !flags.iter().any(|flag| name(flag) == name(usual)));
         arguments.extend(flags.iter().filter(|flag| name(flag) != CONTROLLERS).cloned());
         if audit {
-            arguments.push(format!("--audit-policy-file={}", self.text("audit-policy.json")));
+            if !flags.iter().any(|flag| name(flag) == "--audit-policy-file") {
+                arguments.push(format!("--audit-policy-file={}", self.text("audit-policy.json")));
+            }
             arguments.push(format!("--audit-log-path={}", self.audit_log().display()));
         }
         invocation("kube-apiserver", arguments)

@@ -13,6 +13,17 @@ pub(super) fn read(log: &Path) -> Result<Vec<Value>> {
     written.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
+/// The events of the request with that id so far. Other lines are not parsed, as there may be many.
+pub(super) fn of_request(log: &Path, id: &str) -> Result<Vec<Value>> {
+    let text = std::fs::read_to_string(log).with_context(|| log.display().to_string())?;
+    let written = text.rfind('\n').map_or("", |end| &text[..end]);
+    let own = written.lines().filter(|line| line.contains(id));
+    let events = own.map(|line| serde_json::from_str(line).with_context(|| line.to_owned()));
+    let mut events: Vec<Value> = events.collect::<Result<_>>()?;
+    events.retain(|event| event["auditID"] == id);
+    Ok(events)
+}
+
 /// The calls of `user` in one namespace, in the order they came; without lists and watches. `None` if one of
 /// them has no `ResponseComplete` yet: its client may have the response already.
 pub(super) fn calls(events: &[Value], user: &str, namespace: &str) -> Option<Vec<Call>> {

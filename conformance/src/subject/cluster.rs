@@ -8,6 +8,7 @@ use conformance_judge::scenario::Scenario;
 use conformance_judge::scenario::power::Power;
 use controller::clock::{Clock, system_clock};
 use futures::future::BoxFuture;
+use serde_json::Value;
 use std::fmt;
 
 /// The folder that `$fixtures` in a flag stands for.
@@ -39,6 +40,13 @@ impl Setup {
             manual_clock: scenario.needs.iter().any(|power| matches!(power, Power::Clock | Power::Signing)),
             tls: false,
         }
+    }
+}
+
+impl Setup {
+    /// Whether the flags name a policy of auditing.
+    pub(super) fn has_audit_policy(&self) -> bool {
+        self.flags.iter().any(|flag| flag.starts_with("--audit-policy-file="))
     }
 }
 
@@ -128,6 +136,11 @@ pub trait Cluster: Send + Sync {
     /// All calls of `user` so far, without lists and watches.
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
         Box::pin(async move { bail!("this target does not report the calls of {user}") })
+    }
+
+    /// The audit events so far of the request with that id, if the cluster was started with a policy.
+    fn audit_events(&self, id: &str) -> Result<Vec<Value>> {
+        bail!("this target does not show the audit events of {id}")
     }
 
     /// The cluster's clock.

@@ -2,7 +2,7 @@
 
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
-use super::{Cluster, Disruption, Fault, Setup, Target, own_namespace, with_rbac};
+use super::{Cluster, Disruption, Fault, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, USERS, static_token};
 use anyhow::{Context as _, Result, ensure};
@@ -12,14 +12,19 @@ use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, On, RequestReco
 use fake_apiserver_cli::Flags;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The target `embedded`.
 pub struct Embedded;
 
 /// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
 const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+/// The name of the audit log.
+const AUDIT_LOG: &str = "audit.log";
 
 const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
 
@@ -29,6 +34,8 @@ pub(crate) struct Running {
     endpoints: Vec<Endpoint>,
     namespace: String,
     clock: Option<ManualClock>,
+    /// The folder with the audit log, if there is one.
+    audit: Option<TempDir>,
     /// The real controllers of the target `kcm`.
     pub(super) managers: Option<Managers>,
 }
@@ -75,11 +82,15 @@ impl Running {
         if let Some(clock) = &clock {
             builder = builder.clock(clock.clone());
         }
+        let audit = setup.has_audit_policy().then(tempfile::tempdir).transpose()?;
+        if let Some(folder) = &audit {
+            builder = builder.audit_log(folder.path().join(AUDIT_LOG));
+        }
         let server = adapt(builder).start().await?;
         let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
-        Ok(Running { server, endpoints, namespace, clock, managers: None })
+        Ok(Running { server, endpoints, namespace, clock, audit, managers: None })
     }
 }
 
@@ -179,6 +190,11 @@ impl Cluster for Running {
     fn clear_faults(&self) -> Result<()> {
         self.server.faults().clear();
         Ok(())
+    }
+
+    fn audit_events(&self, id: &str) -> Result<Vec<Value>> {
+        let folder = self.audit.as_ref().context("the scenario names no policy of auditing")?;
+        audit::of_request(&folder.path().join(AUDIT_LOG), id)
     }
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {

@@ -101,6 +101,7 @@ impl Target for Process {
 
     fn powers(&self) -> &'static [Power] {
         &[
+            Power::Audit,
             Power::Cache,
             Power::Calls,
             Power::Controllers,
@@ -173,6 +174,10 @@ impl Cluster for Running {
         Box::pin(
             async move { audit::calls(&self.events()?, user, &self.namespace).context("a request without an end") },
         )
+    }
+
+    fn audit_events(&self, id: &str) -> Result<Vec<Value>> {
+        audit::of_request(&self.folder.path().join("audit.log"), id)
     }
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {

@@ -53,8 +53,9 @@ struct Tenancy {
 
 /// The powers of a control plane that is started here. The first one needs an API server without a watch cache, as the cache still
 /// has revisions that etcd has compacted; the last one is that cache.
-const POWERS: [Power; 10] = [
+const POWERS: [Power; 11] = [
     Power::Compaction,
+    Power::Audit,
     Power::Calls,
     Power::Controllers,
     Power::Flags,
@@ -248,6 +249,10 @@ impl Cluster for Tenancy {
             etcd.ask(None, "POST", "/v3/kv/compaction", &compaction).await?;
             Ok(())
         })
+    }
+
+    fn audit_events(&self, id: &str) -> Result<Vec<Value>> {
+        audit::of_request(&self.plane()?.audit_log(), id)
     }
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {

@@ -1,5 +1,6 @@
 //! The verbs of the scenario language: one family a file, each with its usage at the top. The list is closed.
 
+pub mod audits;
 pub mod controllers;
 pub mod definitions;
 pub mod kubelets;
@@ -21,6 +22,8 @@ use conformance_judge::scenario::prefixes::Prefixes;
 /// A verb with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verb {
+    /// Reads audit events.
+    Audit(audits::Audit),
     /// Starts, stops, pauses controllers, and reads their calls.
     Controller(controllers::ControllerVerb),
     /// Defines a custom resource.
@@ -47,6 +50,7 @@ impl Verb {
     /// Reads a command of a scenario with these `customs`.
     pub fn parse(command: &RawCommand, customs: &[CustomResource]) -> Result<Verb, String> {
         match command.verb.as_str() {
+            "audit" => audits::Audit::parse(command).map(Verb::Audit),
             "calls" | "controller" | "tally" => controllers::ControllerVerb::parse(command).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(command).map(Verb::Token),
             "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(command).map(Verb::Server),
@@ -71,6 +75,7 @@ impl Verb {
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
+            Verb::Audit(audit) => audit.play(stage).await,
             Verb::Controller(controller) => controller.play(stage).await,
             Verb::Define(define) => define.play(prefixes, stage).await,
             Verb::Kubelet(kubelet) => kubelet.play(stage).await,

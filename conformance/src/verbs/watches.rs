@@ -138,6 +138,9 @@ pub fn open(
     let path = stage.fill(&reference.collection(stage.namespace(prefixes)?.as_deref()))?;
     let mut headers = headers.clone();
     headers.entry("accept".to_owned()).or_insert_with(|| "application/json".to_owned());
+    for value in headers.values_mut() {
+        *value = stage.fill(value)?;
+    }
     let request = Request { method: "GET".to_owned(), path, query: all, headers, ..Request::default() };
     stage.address(prefixes, request, Vec::new())
 }

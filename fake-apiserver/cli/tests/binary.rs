@@ -49,6 +49,15 @@ fn refusals_are_one_line() {
         ),
         (&["--service-account-key-file", &garbage], &format!("error: --service-account-key-file {garbage}: ")),
         (&["--token-auth-file", &tokens], &format!("error: token file '{tokens}' must have at least 3 columns")),
+        (
+            &["--audit-policy-file=/nope"],
+            "error: loading audit policy file: failed to read file path \"/nope\": open /nope: no such file or directory",
+        ),
+        (
+            &["--audit-log-path=/x", "--audit-log-maxsize=-1", "--audit-log-format=xml"],
+            "error: [invalid audit log format xml, allowed formats are \"legacy,json\", --audit-log-maxsize -1 can't be a negative number]",
+        ),
+        (&["--audit-log-maxage=x"], "error: invalid value 'x' for '--audit-log-maxage': not a number"),
         (&["--clock-offset=3=5"], "error: clock offset: no replica 3 among 1, counted from 0"),
         (
             &["--clock-offset=0=9223372036854775807"],

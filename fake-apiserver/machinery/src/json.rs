@@ -13,6 +13,34 @@ pub fn encode(document: &impl Serialize) -> Vec<u8> {
     json
 }
 
+/// A document without spaces, and with the escapes of [`encode`]: what becomes of the JSON that a `json.Marshaler` returns (`appendCompact`
+/// of `encoding/json`).
+pub fn compact(json: &[u8]) -> Vec<u8> {
+    let mut compact = Vec::with_capacity(json.len());
+    let (mut in_string, mut at) = (false, 0);
+    while let Some(&byte) = json.get(at) {
+        at += 1;
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' if !in_string => {}
+            b'<' | b'>' | b'&' => compact.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            0xe2 if json[at..].starts_with(&[0x80, 0xa8]) || json[at..].starts_with(&[0x80, 0xa9]) => {
+                compact.extend_from_slice(if json[at + 1] == 0xa8 { b"\\u2028" } else { b"\\u2029" });
+                at += 2;
+            }
+            b'\\' if in_string => {
+                compact.push(byte);
+                compact.extend(json.get(at));
+                at += 1;
+            }
+            byte => {
+                in_string ^= byte == b'"';
+                compact.push(byte);
+            }
+        }
+    }
+    compact
+}
+
 /// The JSON indented by two spaces: `json.Indent` of Go. Errors in the input are not detected.
 pub fn indent(json: &[u8]) -> Vec<u8> {
     Indent::default().next(json)
@@ -95,6 +123,13 @@ mod tests {
     fn escapes_as_go_does() {
         let text = String::from_utf8(encode(&json!({"a<b": "<none>\n&\u{2028}ü"}))).unwrap();
         assert_eq!(text, r#"{"a\u003cb":"\u003cnone\u003e\n\u0026\u2028ü"}"#);
+    }
+
+    #[test]
+    fn compacts_as_go_does() {
+        let json = "{ \"a<\" :\t[1 , \"b \\\" & \u{2028}ü\" ]\n}";
+        let expected = "{\"a\\u003c\":[1,\"b \\\" \\u0026 \\u2028ü\"]}";
+        assert_eq!(String::from_utf8(compact(json.as_bytes())).unwrap(), expected);
     }
 
     #[test]

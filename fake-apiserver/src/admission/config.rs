@@ -1,7 +1,8 @@
 //! The choice of plugins, and what they need to know.
 
-use super::configuration::{Configuration, Strictness, decode};
+use super::configuration::Configuration;
 use super::error::PluginError;
+use crate::configuration::{Strictness, decode};
 use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
 use crate::webhook::Network;

@@ -5,7 +5,9 @@
 use super::asked::{Answers, Asking};
 use super::managers::{self, Endpoint};
 use super::preconditions::refuse_other_uid;
+use super::request::audited;
 use super::request::decode::{Expected, type_meta};
+use super::request::media::PatchFormat;
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, ensure_namespace};
 use super::write::{self, Wanted};
@@ -32,6 +34,7 @@ const EXISTS: &str = "AlreadyExists";
 
 pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::of_apply(request.query)?;
+    audited::patch(request, PatchFormat::Apply);
     if let Some((entry, object)) = left(request, &options) {
         // All that follows an apply happens, but it is not merged.
         let mut new = Value::clone(&object);

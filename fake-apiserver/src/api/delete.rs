@@ -1,5 +1,6 @@
 //! Delete: `Store.Delete` of `k8s.io/apiserver` (pkg/registry). The steps of a deletion are decided by `commit/deletion.rs`.
 
+use super::request::audited;
 use super::request::decode::{Expected, Sent, not_registered};
 use super::request::media::{BodyFormat, body_format};
 use super::{Reply, Request, admission};
@@ -11,6 +12,9 @@ use crate::store::{Entry, Key};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The version of options in audit events: upstream writes its own form of them.
+const INTERNAL: &str = "meta.k8s.io/__internal";
 
 /// The result of a deletion, or of a step of one.
 pub(super) struct Deletion {
@@ -72,7 +76,7 @@ pub(super) fn options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
 }
 
 /// The options from the body or, without one, from the query.
-fn sent_options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
+fn sent_options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
     let bytes = &request.body.bytes;
     if bytes.is_empty() {
         return DeleteOptions::from_query(request.query);
@@ -92,7 +96,14 @@ fn sent_options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
             schema::decode_json(bytes, type_ref).map(|decoded| decoded.object)
         }
     };
-    DeleteOptions::from_object(&body.map_err(|why| ApiError::bad_request(why.to_string()))?)
+    let body = body.map_err(|why| ApiError::bad_request(why.to_string()))?;
+    audited::options(request, || {
+        let mut options = body.clone();
+        options["apiVersion"] = INTERNAL.into();
+        options["kind"] = "DeleteOptions".into();
+        schema::encode_part(&options, type_ref)
+    });
+    DeleteOptions::from_object(&body)
 }
 
 /// Refuses bodies of other kinds than `DeleteOptions`, in any API version.

@@ -1,6 +1,7 @@
 //! Patch: the current object is changed by a patch document, then written as an update.
 
 use super::preconditions::refuse_other_uid;
+use super::request::audited;
 use super::request::decode::{Expected, keep_empty, type_meta};
 use super::request::media::{PatchFormat, patch_format};
 use super::request::options::{FieldValidation, WriteOptions};
@@ -40,9 +41,10 @@ pub(super) struct Patch<'k> {
 
 impl<'k> Patch<'k> {
     /// Decodes the body of a patch, and its options.
-    pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
+    pub(super) fn parse(request: &mut Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
         let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
+        audited::patch(request, format);
         // Malformed JSON is refused first, then a missing object; the content of the patch is checked only if the object exists.
         if request.cluster.store.get(&request.key()).is_none() {
             return Err(patch::parse(&request.body.bytes).err().unwrap_or_else(|| request.not_found()));

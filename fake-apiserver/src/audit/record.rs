@@ -1,10 +1,9 @@
-//! A request and its outcome, and its event in the audit log.
+//! A request and its outcome.
 
 use crate::auth::User;
 use crate::auth::impersonation::Impersonated;
-use crate::clock::format_micros;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -48,49 +47,6 @@ pub struct RequestRecord {
     pub code: u16,
     /// The reason for a 401, which the client does not get.
     pub authentication_error: Option<String>,
-    /// The audit annotations about the credentials used or issued, with the real server's keys.
+    /// The audit annotations, with the real server's keys; those about authorization only if the request is audited.
     pub annotations: Vec<(Cow<'static, str>, String)>,
-}
-
-impl RequestRecord {
-    /// The event, `audit.k8s.io/v1`.
-    pub(super) fn event(&self) -> Value {
-        let time = format_micros(self.received);
-        let mut event = json!({
-            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
-            "auditID": self.audit_id, "stage": "ResponseComplete", "requestURI": self.uri, "verb": self.verb,
-            "userAgent": self.user_agent, "responseStatus": {"metadata": {}, "code": self.code},
-            "requestReceivedTimestamp": time, "stageTimestamp": time,
-            "annotations": {"fake-apiserver/replica": self.replica.to_string()},
-        });
-        for (key, value) in &self.annotations {
-            event["annotations"][&**key] = value.as_str().into();
-        }
-        if let Some(user) = &self.user {
-            event["user"] = user_info(user);
-        }
-        if let Some(impersonated) = &self.impersonated {
-            event["impersonatedUser"] = user_info(&impersonated.user);
-            if let Some(constraint) = impersonated.constraint {
-                event["authenticationMetadata"] = json!({"impersonationConstraint": constraint});
-            }
-        }
-        if !self.resource.is_empty() {
-            event["objectRef"] = json!({
-                "apiGroup": self.group, "apiVersion": self.version, "resource": self.resource,
-                "subresource": self.subresource, "namespace": self.namespace, "name": self.name,
-            });
-        }
-        if let Some(body) = &self.body {
-            event["requestObject"] = body.clone();
-        }
-        if let Some(error) = &self.authentication_error {
-            event["annotations"]["fake-apiserver/authentication-error"] = json!(error);
-        }
-        event
-    }
-}
-
-fn user_info(user: &User) -> Value {
-    json!({"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra})
 }

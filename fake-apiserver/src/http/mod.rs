@@ -16,6 +16,7 @@ mod metrics;
 mod negotiate;
 mod offload;
 mod openapi;
+mod peer;
 mod pipeline;
 mod protobuf;
 mod replica;
@@ -32,6 +33,7 @@ mod websocket;
 use crate::json;
 
 pub(crate) use limits::{Limits, places};
+pub(crate) use peer::Peer;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;
 #[cfg(feature = "fuzzing")]

@@ -17,6 +17,7 @@ use super::limits::Full;
 use super::metrics::{self, Labels};
 use super::negotiate::Output;
 use super::offload::{self, Answer, Late, Offload, SMALL};
+use super::peer::Peer;
 use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
 use super::route::decoded;
@@ -26,9 +27,10 @@ use super::warnings;
 use super::websocket;
 use crate::api;
 use crate::api::request::Body;
+use crate::audit::Course;
+use crate::auth::User;
 use crate::auth::authorizer::{Decision, forbidden};
 use crate::auth::impersonation;
-use crate::auth::{ClientCertificate, User};
 use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::discovery::Catalog;
@@ -45,11 +47,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// The certificate that a client showed.
-type Certificate = Option<Arc<ClientCertificate>>;
-
-/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and its code is compiled only once.
-pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Request<Incoming>) -> Answer {
+/// Serves one request of a client. The future is boxed: it is large to move, and its code is compiled only once.
+pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, request: Request<Incoming>) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
@@ -57,17 +56,17 @@ pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Re
     let computation = Computation::new(replica.cluster.turns.clone(), replica.shutdown.clone());
     if !offload::may_be_long(&parts) {
         let offload = Offload::none(computation.clone());
-        return Box::pin(Paced::new(Box::pin(exchange(replica, certificate, parts, incoming, offload)), computation));
+        return Box::pin(Paced::new(Box::pin(exchange(replica, peer, parts, incoming, offload)), computation));
     }
     let offload = Offload::possible(computation);
-    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone()));
+    let answer = Box::pin(exchange(replica, peer, parts, incoming, offload.clone()));
     Box::pin(offload::drive(answer, offload))
 }
 
 /// Serves one request.
 async fn exchange(
     replica: Arc<Replica>,
-    certificate: Certificate,
+    peer: Arc<Peer>,
     parts: Parts,
     incoming: Incoming,
     offload: Offload,
@@ -75,7 +74,7 @@ async fn exchange(
     let since = Instant::now();
     let mut incoming = RequestBody::new(&parts.headers, incoming);
     let path = decoded(parts.uri.path());
-    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
+    let exchange = Exchange::new(&replica, &parts, &path, &peer);
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     // Also after an error: a deletecollection may have deleted some objects.
@@ -86,11 +85,17 @@ async fn exchange(
     body::drain(&mut incoming).await;
     let answer = answer.map(|response| notes::counted(response, &mut trace, since));
     let sent = answer.and_then(|response| gzip::sent(response, &parts));
-    let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
+    let mut response = sent.unwrap_or_else(|error| {
+        exchange.note_refusal(&mut trace, &error);
+        exchange.refused(&error, trace.nosniff)
+    });
     warnings::add(response.headers_mut(), &trace.warnings, &parts.headers);
     response = websocket::switched(&parts, exchange.with_common_headers(response));
     if let Some(series) = trace.counted.take() {
         series.count(response.status().as_u16(), since.elapsed());
+    }
+    if trace.audited.is_some() {
+        Box::pin(trace.responds(&mut response)).await;
     }
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
@@ -127,17 +132,24 @@ impl<'r> Exchange<'r> {
         trace: &mut Trace,
         offload: &Offload,
     ) -> ApiResult<Response<ReplyBody>> {
-        let Some(limit) = self.time_limit()? else { return self.answer(incoming, trace, offload, None).await };
+        let limit = self.time_limit().inspect_err(|_| self.begin_audit(trace, Course::Refused))?;
+        let Some(limit) = limit else { return self.answer(incoming, trace, offload, None).await };
         let exceeded = || limit.exceeded(self.preferences().refusal());
         if limit.is_over() {
             return Ok(exceeded());
         }
         offload.computation.limit(limit.duration);
-        // Pinned, for it is large to move.
-        let answer = pin!(self.answer(incoming, trace, offload, Some(&limit)));
-        match timeout(limit.duration, answer).await {
+        let answer = {
+            // Pinned, for it is large to move.
+            let answer = pin!(self.answer(incoming, trace, offload, Some(&limit)));
+            timeout(limit.duration, answer).await
+        };
+        match answer {
             Ok(answer) if !offload.computation.is_late() => answer,
-            _ => Ok(exceeded()),
+            _ => {
+                self.note_refusal(trace, &ApiError::deadline_exceeded());
+                Ok(exceeded())
+            }
         }
     }
 
@@ -151,15 +163,21 @@ impl<'r> Exchange<'r> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
+        let requester = requester.inspect_err(|_| self.begin_audit(trace, Course::Refused))?;
+        if self.replica.cluster.auditor.is_some()
+            && let Some(refused) = Box::pin(self.audit(trace)).await
+        {
+            return Ok(refused);
+        }
         let deadline = offload.computation.deadline();
-        let user = self.impersonate(requester?, trace, &deadline)?;
+        let user = self.impersonate(requester, trace, &deadline)?;
         offload.computation.is_for(&user);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
             Err(Full) => return Ok(too_many()),
         };
-        self.authorize(&user, &deadline)?;
+        self.authorize(&user, trace, &deadline)?;
         if let Err(fault) = self.inject_fault(&user).await {
             // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;
@@ -171,15 +189,15 @@ impl<'r> Exchange<'r> {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
             self.leave(offload, limit).await;
-            return self.document(&catalog, &deadline).await;
+            return self.audited_document(trace, &catalog, &deadline).await;
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
             Some(served) if is_elsewhere(served, path, self.verb) => {
-                return self.document(&catalog, &deadline).await;
+                return self.audited_document(trace, &catalog, &deadline).await;
             }
             Some(served) => target(served, path, self.verb)?,
             None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
-            None => return self.document(&catalog, &deadline).await,
+            None => return self.audited_document(trace, &catalog, &deadline).await,
         };
         let Served { resource, version, subresource } = target;
         let handler = subresource.map(|subresource| subresource.handler);
@@ -188,6 +206,9 @@ impl<'r> Exchange<'r> {
         }
         let labels = self.labels(target, path);
         trace.counted = Some(self.replica.metrics.series(labels, Some(target), &self.replica.cluster));
+        if let Some(audited) = trace.audited.as_mut().filter(|_| version.deprecation.is_some()) {
+            audited.is_for_deprecated();
+        }
         let connects = handler.is_some_and(Handler::connects);
         let (output, body) = match connects {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
@@ -220,7 +241,8 @@ impl<'r> Exchange<'r> {
             ends: limit.map(|limit| later(Instant::now(), limit.duration)),
             deadline,
             warnings: std::mem::take(&mut trace.warnings),
-            annotations: std::mem::take(&mut trace.annotations),
+            annotations: &mut trace.annotations,
+            audited: trace.audited.as_deref_mut(),
             measures: &self.replica.measures,
             shutdown: &self.replica.shutdown,
         };
@@ -239,12 +261,17 @@ impl<'r> Exchange<'r> {
             computation: &offload.computation,
             deadline: &request.deadline,
         };
-        let mut response = match result.and_then(|reply| rendering.respond(reply)) {
-            Ok(response) => response,
-            Err(error) => refusal(&error, self.preferences().refusal()),
+        let responded = match (result, request.audited.as_deref_mut()) {
+            (Ok(reply), None) => rendering.respond(reply),
+            (Ok(reply), Some(audited)) => Box::pin(auditing::responded(rendering, reply, audited)).await,
+            (Err(error), _) => Err(error),
         };
-        warnings::add(response.headers_mut(), &request.warnings, &self.parts.headers);
-        trace.annotations = request.annotations;
+        let warnings = std::mem::take(&mut request.warnings);
+        let mut response = responded.unwrap_or_else(|error| {
+            self.note_refusal(trace, &error);
+            refusal(&error, self.preferences().refusal())
+        });
+        warnings::add(response.headers_mut(), &warnings, &self.parts.headers);
         Ok(response)
     }
 
@@ -265,13 +292,24 @@ impl<'r> Exchange<'r> {
         response
     }
 
-    async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<ReplyBody>> {
+    async fn audited_document(
+        &self,
+        trace: &mut Trace,
+        catalog: &Catalog,
+        deadline: &Deadline,
+    ) -> ApiResult<Response<ReplyBody>> {
+        let response = self.document(catalog, deadline).await?;
+        trace.shows(self.path, &response);
+        Ok(response.map(ReplyBody::whole))
+    }
+
+    async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<Bytes>> {
         let (method, path) = (&self.parts.method, self.path);
         if path == metrics::PATH {
-            return Ok(metrics::answer(self.replica, method).map(ReplyBody::whole));
+            return Ok(metrics::answer(self.replica, method));
         }
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
-            return Ok(answer?.map(ReplyBody::whole));
+            return answer;
         }
         let request = DocumentRequest {
             method,
@@ -286,14 +324,18 @@ impl<'r> Exchange<'r> {
             },
             deadline,
         };
-        let response = documents::answer(catalog.documents(), &request).await?;
-        Ok(response.map(ReplyBody::whole))
+        documents::answer(catalog.documents(), &request).await
     }
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
-        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, &self.objects()) {
+        match cluster.authenticator.request(
+            &self.parts.headers,
+            self.peer.certificate.as_deref(),
+            self.now,
+            &self.objects(),
+        ) {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);
@@ -323,14 +365,21 @@ impl<'r> Exchange<'r> {
         let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb, deadline));
         let impersonated = self.replica.impersonation.authorize(rules, &attributes, &wanted)?;
         let user = impersonated.user.clone();
+        if let Some(audited) = &mut trace.audited {
+            audited.impersonates(&impersonated);
+        }
         trace.impersonated = Some(impersonated);
         Ok(user)
     }
 
-    fn authorize(&self, user: &User, deadline: &Deadline) -> ApiResult<()> {
+    fn authorize(&self, user: &User, trace: &mut Trace, deadline: &Deadline) -> ApiResult<()> {
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb, deadline);
-        match self.replica.cluster.authorizer.authorize(&attributes)? {
+        let decision = self.replica.cluster.authorizer.authorize(&attributes);
+        if trace.audited.is_some() {
+            trace.annotations.extend(auditing::of_decision(&decision));
+        }
+        match decision? {
             Decision::Allow(_) => Ok(()),
             Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
         }
@@ -378,6 +427,7 @@ impl<'r> Exchange<'r> {
     }
 }
 
+mod auditing;
 mod exchange;
 mod notes;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
+use crate::audit::Audited;
 use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
@@ -74,6 +75,8 @@ pub(crate) struct WatchBody {
     computation: Arc<Computation>,
     /// The watch in the count of open watches.
     pub(super) counted: Option<OpenWatch>,
+    /// The audit of its request.
+    pub(super) audited: Option<Box<Audited>>,
 }
 
 impl WatchBody {
@@ -110,6 +113,7 @@ impl WatchBody {
             alarm: Alarm::new(true),
             computation,
             counted: None,
+            audited: None,
         }
     }
 

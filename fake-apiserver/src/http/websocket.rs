@@ -7,6 +7,7 @@
 
 use super::body::ReplyBody;
 use super::stream::WatchBody;
+use crate::audit::Audited;
 use crate::object::url;
 use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY};
 use base64::Engine;
@@ -47,6 +48,16 @@ struct Session {
     /// The connection, once it has switched.
     upgrade: OnUpgrade,
     watch: Box<WatchBody>,
+}
+
+impl Switched {
+    /// Lets the audit of the request go on until the watch ends.
+    pub(super) fn audit(&self, audited: Box<Audited>) {
+        let mut session = self.0.lock().expect("no code that runs under this lock panics");
+        if let Some(session) = &mut *session {
+            session.watch.audited = Some(audited);
+        }
+    }
 }
 
 /// The response to a request: one with a watch becomes one that switches to WebSocket, if the request asks for that.

@@ -4,12 +4,12 @@ use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use crate::auth::ClientCertificate;
-use crate::http::{Replica, places, serve};
+use crate::http::{Peer, Replica, places, serve};
 use crate::threads;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -62,9 +62,9 @@ pub(super) async fn accept(
                 Some(places) => places.clone().acquire_owned().await.ok(),
                 None => None,
             };
-            listener.listener.accept().await.map(|(stream, _)| (stream, place))
+            listener.listener.accept().await.map(|(stream, address)| (stream, address, place))
         };
-        let (stream, place) = tokio::select! {
+        let (stream, address, place) = tokio::select! {
             () = stop.cancelled() => return,
             accepted = next => match accepted {
                 Ok(accepted) => accepted,
@@ -76,7 +76,7 @@ pub(super) async fn accept(
                 }
             },
         };
-        let connection = handshake(stream, acceptor.clone(), replica.clone(), closed.clone());
+        let connection = handshake(stream, address.ip(), acceptor.clone(), replica.clone(), closed.clone());
         tasks.spawn(async move {
             let _place = place;
             connection.await;
@@ -84,7 +84,13 @@ pub(super) async fn accept(
     }
 }
 
-async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<Replica>, stop: CancellationToken) {
+async fn handshake(
+    stream: TcpStream,
+    address: IpAddr,
+    acceptor: Option<TlsAcceptor>,
+    replica: Arc<Replica>,
+    stop: CancellationToken,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "unable to turn off Nagle's algorithm");
     }
@@ -92,7 +98,8 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
     if let Err(error) = SockRef::from(&stream).set_tcp_keepalive(&keep_alive) {
         tracing::debug!(%error, "unable to keep the connection alive");
     }
-    let Some(acceptor) = acceptor else { return serve_connection(stream, None, replica, stop).await };
+    let mut peer = Peer { address: Some(address), certificate: None };
+    let Some(acceptor) = acceptor else { return serve_connection(stream, peer, replica, stop).await };
     let handshake = tokio::select! {
         () = stop.cancelled() => return,
         handshake = tokio::time::timeout(HEAD, acceptor.accept(stream)) => handshake,
@@ -100,10 +107,10 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
     match handshake {
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
-            let certificate = chain.map(ClientCertificate::new).map(Arc::new);
+            peer.certificate = chain.map(ClientCertificate::new).map(Arc::new);
             match stream.get_ref().1.alpn_protocol() {
-                Some(b"h2") => serve_connection(Gathered::new(stream), certificate, replica, stop).await,
-                _ => serve_connection(stream, certificate, replica, stop).await,
+                Some(b"h2") => serve_connection(Gathered::new(stream), peer, replica, stop).await,
+                _ => serve_connection(stream, peer, replica, stop).await,
             }
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
@@ -113,11 +120,11 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
 
 pub(super) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    certificate: Option<Arc<ClientCertificate>>,
+    peer: Peer,
     replica: Arc<Replica>,
     stop: CancellationToken,
 ) {
-    let max_streams = replica.max_streams;
-    let answer = move |request| serve(replica.clone(), certificate.clone(), request);
+    let (max_streams, peer) = (replica.max_streams, Arc::new(peer));
+    let answer = move |request| serve(replica.clone(), peer.clone(), request);
     connection::serve(stream, answer, max_streams, stop).await;
 }

@@ -137,6 +137,9 @@ impl FakeApiServer {
             replica.ended().await;
         }
         self.cluster.reconcilers.ended().await;
+        if let Some(auditor) = &self.cluster.auditor {
+            auditor.shut_down().await;
+        }
     }
 }
 

@@ -9,6 +9,8 @@
 
 use super::listener::{self, Listener};
 use crate::clock::OffsetClock;
+#[cfg(feature = "fuzzing")]
+use crate::http::Peer;
 use crate::http::Replica;
 use crate::threads;
 use futures::future::join_all;
@@ -138,7 +140,7 @@ impl RunningReplica {
     #[cfg(feature = "fuzzing")]
     pub(crate) async fn serve_connection(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let stop = self.life().closed.clone();
-        listener::serve_connection(stream, None, self.replica.clone(), stop).await;
+        listener::serve_connection(stream, Peer::default(), self.replica.clone(), stop).await;
     }
 
     /// Completes when all its tasks have ended.

@@ -42,16 +42,25 @@ impl Answer {
     ///
     /// # Errors
     /// If the body could not be read or is empty, or the status is not 200 to 206.
-    pub(super) fn document(self) -> Result<Bytes, Refusal> {
-        let body = self.body?;
-        if !(200..=206).contains(&self.status) {
-            let generic = || Refusal::with(self.status, generic(self.status, &self.content_type, &body));
-            return Err(own_words(&body).unwrap_or_else(generic));
-        }
+    pub(super) fn document(mut self) -> Result<Bytes, Refusal> {
+        let body = self.accepted()?;
         if body.is_empty() {
             let content_type = if self.content_type.is_empty() { "application/json" } else { &self.content_type };
             let why = format!("0-length response with status code: {} and content type: {content_type}", self.status);
             return Err(why.into());
+        }
+        Ok(body)
+    }
+
+    /// The body, which may be empty.
+    ///
+    /// # Errors
+    /// If it could not be read, or the status is not 200 to 206.
+    pub(super) fn accepted(&mut self) -> Result<Bytes, Refusal> {
+        let body = std::mem::replace(&mut self.body, Ok(Bytes::new()))?;
+        if !(200..=206).contains(&self.status) {
+            let generic = || Refusal::with(self.status, generic(self.status, &self.content_type, &body));
+            return Err(own_words(&body).unwrap_or_else(generic));
         }
         Ok(body)
     }

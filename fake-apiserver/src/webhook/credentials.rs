@@ -55,6 +55,11 @@ impl Credentials {
         Ok(Credentials { users, current: context.map(|context| text(&context["context"]["user"])) })
     }
 
+    /// The user of the current context, if it has one.
+    pub(super) fn current(&self) -> Option<&Value> {
+        self.users.get(self.current.as_ref()?)
+    }
+
     /// The user for a host and port; `None` if the webhook there is asked anonymously.
     pub(super) fn user(&self, address: &str) -> Option<&Value> {
         if self.users.is_empty() || address == OWN {
@@ -63,7 +68,7 @@ impl Credentials {
         let host = address.strip_suffix(":443").map(|host| host.trim_start_matches('[').trim_end_matches(']'));
         let mut named = [Some(address), host].into_iter().flatten().flat_map(patterns);
         let named = named.find_map(|name| self.users.get(&*name));
-        named.or_else(|| self.users.get(ANY)).or_else(|| self.users.get(self.current.as_ref()?))
+        named.or_else(|| self.users.get(ANY)).or_else(|| self.current())
     }
 }
 

@@ -12,6 +12,7 @@ mod alerts;
 mod answer;
 mod call;
 mod client_certificate;
+mod cluster;
 mod credentials;
 mod document;
 mod gzip;
@@ -35,9 +36,11 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use call::Call;
 use client_certificate::ClientCertificate;
+use cluster::Cluster;
 use headers::Headers;
 use refusal::Refusal;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use target::Target;
@@ -73,6 +76,7 @@ impl Client {
         let user = credentials.user(&target.address());
         let key = Key {
             bundle: bundle(config),
+            is_unchecked: false,
             certificate: user.map(ClientCertificate::of).transpose()?.flatten(),
             server_name: target.service.is_some().then(|| target.url.host.clone()),
             is_local: target.is_local(),
@@ -93,11 +97,32 @@ impl Client {
         Client::new(config, network, credentials)
     }
 
+    /// A client of the server that a decoded kubeconfig names, the paths in which begin at that folder.
+    ///
+    /// # Errors
+    /// If it names none, or certificates or credentials cannot be read or are not supported.
+    pub(crate) fn of_cluster(kubeconfig: &Value, folder: &Path, network: &Arc<Network>) -> Result<Client, String> {
+        let Cluster { target, headers, key } = Cluster::of(kubeconfig, folder)?;
+        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
+    }
+
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.
     ///
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
     pub(crate) async fn post(&self, document: Document, limit: Duration) -> Result<Bytes, Refusal> {
+        self.posted(document, limit).await.and_then(Answer::document)
+    }
+
+    /// Posts a JSON document, to which the response need not be one.
+    ///
+    /// # Errors
+    /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
+    pub(crate) async fn tell(&self, document: Document, limit: Duration) -> Result<(), Refusal> {
+        self.posted(document, limit).await.and_then(|mut answer| answer.accepted().map(drop))
+    }
+
+    async fn posted(&self, document: Document, limit: Duration) -> Result<Answer, Refusal> {
         let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
         let mut url = self.target.url.clone();
         url.path = format!("{}?timeout={seconds}s", url.path);
@@ -110,20 +135,20 @@ impl Client {
         let call = Call { url: &url, headers: &headers, referer: "", document: Some(&document) };
         // Boxed, as the futures of all writes have one in them, and connecting takes much room.
         match timeout(limit, Box::pin(self.attempts(call, &asked))).await {
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(failed("context deadline exceeded")),
         }
     }
 
-    /// The answer, and its text as a document or an error. The URL that is asked is noted.
-    async fn attempts(&self, call: Call<'_>, asked: &Mutex<String>) -> Result<Result<Bytes, Refusal>, Failed> {
+    /// The answer. The URL that is asked is noted.
+    async fn attempts(&self, call: Call<'_>, asked: &Mutex<String>) -> Result<Answer, Failed> {
         let mut left = RETRIES;
         loop {
             let answer = self.answer(call, asked).await?;
             match answer.retry_after() {
                 Some(seconds) if left > 0 => sleep(Duration::from_secs(seconds)).await,
-                _ => return Ok(answer.document()),
+                _ => return Ok(answer),
             }
             left -= 1;
         }

@@ -1,6 +1,7 @@
 //! Tests of the server from outside: over the wire, and as a library.
 
 mod admission;
+mod audit;
 mod auth;
 mod certificates;
 mod cluster_roles;

@@ -5,6 +5,8 @@ use std::fmt;
 /// An ability that not every target has. A scenario is skipped where one that it lists is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
+    /// Audit events can be read.
+    Audit,
     /// Lists and watches are served from a watch cache.
     Cache,
     /// The target reports the requests of each user.
@@ -39,7 +41,8 @@ pub enum Power {
 
 impl Power {
     /// All powers, by name.
-    pub const ALL: [Power; 15] = [
+    pub const ALL: [Power; 16] = [
+        Power::Audit,
         Power::Cache,
         Power::Calls,
         Power::Clock,
@@ -71,6 +74,7 @@ impl Power {
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Power::Audit => "audit",
             Power::Cache => "cache",
             Power::Calls => "calls",
             Power::Clock => "clock",

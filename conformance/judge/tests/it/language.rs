@@ -100,7 +100,7 @@ fn nonsense_is_refused_with_its_line() {
         ),
         (
             "# Why.\n\nneeds magic\n",
-            "line 3: \"magic\" is none of cache, calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
+            "line 3: \"magic\" is none of audit, cache, calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
              retries, signing, steps, webhooks",
         ),
         ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),

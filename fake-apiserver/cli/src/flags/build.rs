@@ -74,7 +74,7 @@ impl Flags {
                 Setting::Default => {}
             }
         }
-        builder = given(builder, self.audit_log_path.as_deref().map(standard_output), Builder::audit_log);
+        builder = builder.audit(self.audit.options.clone());
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
         builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);
@@ -130,11 +130,6 @@ fn given<T>(builder: Builder, value: Option<T>, set: impl FnOnce(Builder, T) -> 
 
 fn listed<T: Clone>(values: &[T]) -> Option<Vec<T>> {
     (!values.is_empty()).then(|| values.to_vec())
-}
-
-/// The path of a file, which is the standard output's for `-`.
-fn standard_output(path: &Path) -> &Path {
-    if path.as_os_str() == "-" { Path::new("/dev/stdout") } else { path }
 }
 
 /// The items of a list, which has none if its text is empty.

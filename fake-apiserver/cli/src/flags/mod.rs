@@ -1,11 +1,13 @@
 //! The flags: kube-apiserver's, and a few of a test server's own.
 
+mod audit;
 mod build;
 mod controllers;
 mod gates;
 mod others;
 mod values;
 
+use audit::AuditFlags;
 use clap::Parser;
 use controllers::Choice;
 use fake_apiserver::{AuthorizationMode, git_version};
@@ -145,9 +147,8 @@ pub struct Flags {
     #[arg(long, value_name = "N")]
     max_connections: Option<usize>,
 
-    /// Append all requests to this file, one audit.k8s.io/v1 Event a line
-    #[arg(long, value_name = "FILE")]
-    audit_log_path: Option<PathBuf>,
+    #[command(flatten)]
+    audit: AuditFlags,
     /// Verbosity of the log on stderr: 0 warnings, 1 information, 4 details, 6 everything
     #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,

@@ -6,16 +6,12 @@
 //! ```
 //! Follows `k8s.io/apiserver/pkg/admission/config.go` (v0.37.1).
 
-mod decode;
-
-pub(crate) use decode::{Strictness, decode, decode_or_assume};
-
 use super::error::PluginError;
+use crate::configuration::{Strictness, Undecoded, decode};
 use crate::deadline::Deadline;
 use crate::files;
 use crate::registry::{items, text};
 use crate::{schema, yaml};
-use decode::Undecoded;
 use std::path::{Path, PathBuf};
 
 const KINDS: [(&str, &str); 2] =

@@ -3,9 +3,9 @@
 //! Follows `plugin/pkg/admission/eventratelimit/{admission,limitenforcer,cache}.go` (v1.37.1) and the token bucket of
 //! `golang.org/x/time/rate`.
 
-use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
 use crate::admission::{Config, PluginError};
+use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult, Errors, FieldError, Path, aggregate};
 use crate::registry::{items, number, text};
 use jiff::Timestamp;

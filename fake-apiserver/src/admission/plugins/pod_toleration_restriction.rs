@@ -4,9 +4,9 @@
 
 use super::namespace_lifecycle;
 use super::tolerations::{covers, merge};
-use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Immediate, Operation, Plugin};
 use crate::admission::{Config, PluginError};
+use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::meta;
 use crate::registry::{check_tolerations, child, items, quality_of_service, text};

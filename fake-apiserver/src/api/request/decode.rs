@@ -1,5 +1,6 @@
 //! Decoding of a request's body to an object of the expected kind, with the real decoder's refusals.
 
+use super::audited;
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
@@ -26,6 +27,8 @@ pub(crate) struct Expected<'k> {
     pub(crate) ty: TypeRef<'k>,
     /// Another API version that has the kind with the same fields, or "".
     equal_version: &'k str,
+    /// Sets the defaults of a kind that is not stored.
+    default: fn(&mut Value),
     /// The resource and its version, if the kind has one.
     served: Option<(&'k Resource, &'k Version)>,
 }
@@ -34,7 +37,14 @@ impl<'k> Expected<'k> {
     /// The kind of a version of a resource.
     pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
         let (api_version, kind) = (&version.api_version, &version.kind);
-        Expected { api_version, kind, ty: version.ty(), equal_version: "", served: Some((resource, version)) }
+        Expected {
+            api_version,
+            kind,
+            ty: version.ty(),
+            equal_version: "",
+            default: |_| {},
+            served: Some((resource, version)),
+        }
     }
 
     /// A kind that is not stored.
@@ -44,7 +54,12 @@ impl<'k> Expected<'k> {
     pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
         let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
         let ty = schema::lookup(api_version, kind).ok_or_else(unknown)?;
-        Ok(Expected { api_version, kind, ty, equal_version: "", served: None })
+        Ok(Expected { api_version, kind, ty, equal_version: "", default: |_| {}, served: None })
+    }
+
+    /// The same kind with these defaults.
+    pub(crate) fn with(self, default: fn(&mut Value)) -> Self {
+        Expected { default, ..self }
     }
 
     /// The same kind, also in another API version, in which it has the same fields (`AcceptsGroupVersion`).
@@ -91,6 +106,15 @@ impl<'k> Expected<'k> {
             version.json_from_storage(stored.to_string().as_bytes(), 0, &Deadline::default())
         })?;
         json.map_or_else(|| Ok(stored.clone()), |json| tree::parse_object(&json).map_err(ApiError::internal))
+    }
+
+    /// An object as Go writes it once it is decoded, which sets its defaults.
+    fn with_defaults(&self, object: &Value) -> Option<String> {
+        let mut object = object.clone();
+        if let Some((resource, _)) = self.served {
+            (resource.rules.strategy.default)(&mut object);
+        }
+        Some(schema::encode_part(&self.convert_from_storage(&object).ok()?, self.ty))
     }
 
     fn version(&self) -> &str {
@@ -231,7 +255,9 @@ pub(crate) fn object(
             object[field] = expected.into();
         }
     }
+    (expected.default)(&mut object);
     expected.convert_to_storage(&mut object);
+    audited::object(request, &object, || expected.with_defaults(&object));
     keep_empty_in(&sent.json, &mut object);
     Ok(object)
 }

@@ -1,5 +1,6 @@
 //! A request for a served resource: its parts, and decoding them.
 
+pub(super) mod audited;
 pub(crate) mod decode;
 mod identity;
 pub(crate) mod media;
@@ -10,6 +11,7 @@ pub(crate) mod query;
 pub(crate) use identity::{check_identity, ensure_namespace, undeterminable_name};
 pub(crate) use query::Query;
 
+use crate::audit::{Annotation, Audited};
 use crate::auth::User;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, LiveObjects};
@@ -22,7 +24,6 @@ use crate::store::Key;
 use crate::view::View;
 use bytes::Bytes;
 use jiff::Timestamp;
-use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -87,7 +88,9 @@ pub(crate) struct Request<'r> {
     /// The texts of the response's `Warning` headers.
     pub(crate) warnings: Vec<String>,
     /// The annotations of the audit event.
-    pub(crate) annotations: Vec<(Cow<'static, str>, String)>,
+    pub(crate) annotations: &'r mut Vec<Annotation>,
+    /// The audit of the request; `None` if there is none.
+    pub(crate) audited: Option<&'r mut Audited>,
     /// The replica's counts.
     pub(crate) measures: &'r Measures,
     /// The token that is cancelled when the replica stops; the request must not wait any longer then.

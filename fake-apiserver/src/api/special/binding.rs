@@ -30,6 +30,7 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
     }
     let (binding, node) = admitted(request, &options, binding, name.clone()).await?;
     let pods = request.registry.known(ids::PODS);
+    let mut no_annotations = Vec::new();
     let own = Request {
         resource: pods,
         version: pods.storage(),
@@ -39,7 +40,8 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
         body: Body { content_type: request.body.content_type, bytes: request.body.bytes.clone() },
         deadline: request.deadline.clone(),
         warnings: Vec::new(),
-        annotations: Vec::new(),
+        annotations: &mut no_annotations,
+        audited: None,
         forward: None,
         ..*request
     };

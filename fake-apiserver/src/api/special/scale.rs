@@ -6,6 +6,7 @@
 use crate::api::apply::Configuration;
 use crate::api::managers;
 use crate::api::patch::Patch;
+use crate::api::request::audited;
 use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::media::{PatchFormat, patch_format};
@@ -70,6 +71,7 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
 async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = expected()?;
     let options = WriteOptions::of_apply(request.query)?;
+    audited::patch(request, PatchFormat::Apply);
     let mut configuration = Configuration::parse(request)?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let (mut new, managers) = configuration.onto_scale(request, &expected, &options, scale, managers)?;

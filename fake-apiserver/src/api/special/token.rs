@@ -7,9 +7,8 @@ use crate::auth::token_request;
 use crate::error::ApiResult;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?;
+    let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?.with(token_request::set_defaults);
     let (options, mut body) = decode::creation(request, &expected)?;
-    token_request::set_defaults(&mut body);
     managers::asked(request, &options, &expected, &mut body);
     admission::create(request, &options, &mut body).await?;
     let cluster = request.cluster;

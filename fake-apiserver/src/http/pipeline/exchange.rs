@@ -1,14 +1,16 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
 use crate::api::request::{Forward, Query};
+use crate::audit::{Annotation, Audited};
+use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
-use crate::auth::{ClientCertificate, User};
 use crate::cluster::LiveObjects;
 use crate::deadline::Deadline;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
+use crate::http::peer::Peer;
 use crate::http::replica::Replica;
 use crate::http::route::{ResourcePath, Route, route, verb};
 use crate::object::name::path_segment;
@@ -27,7 +29,7 @@ pub(super) struct Exchange<'r> {
     pub(super) parts: &'r Parts,
     /// The path, without escapes.
     pub(super) path: &'r str,
-    pub(super) certificate: Option<&'r ClientCertificate>,
+    pub(super) peer: &'r Peer,
     pub(super) now: Timestamp,
     pub(super) audit_id: HeaderValue,
     pub(super) resource: Option<ResourcePath<'r>>,
@@ -47,7 +49,9 @@ pub(super) struct Trace {
     pub(super) authentication_error: Option<String>,
     /// Warnings that are sent also with a refusal.
     pub(super) warnings: Vec<String>,
-    pub(super) annotations: Vec<(Cow<'static, str>, String)>,
+    pub(super) annotations: Vec<Annotation>,
+    /// The audit of the request; `None` if there is none.
+    pub(super) audited: Option<Box<Audited>>,
     pub(super) body: Bytes,
     /// The series in which the request is counted.
     pub(super) counted: Option<Arc<Series>>,
@@ -56,12 +60,7 @@ pub(super) struct Trace {
 }
 
 impl<'r> Exchange<'r> {
-    pub(super) fn new(
-        replica: &'r Arc<Replica>,
-        parts: &'r Parts,
-        path: &'r str,
-        certificate: Option<&'r ClientCertificate>,
-    ) -> Self {
+    pub(super) fn new(replica: &'r Arc<Replica>, parts: &'r Parts, path: &'r str, peer: &'r Peer) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(path) {
             Route::Resource(path) => Some(path),
@@ -77,7 +76,7 @@ impl<'r> Exchange<'r> {
             replica,
             parts,
             path,
-            certificate,
+            peer,
             now: replica.clock.now(),
             audit_id: audit_id::of(&parts.headers),
             resource,
@@ -127,8 +126,9 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str, deadline: &'a Deadline) -> Attributes<'a> {
-        let target = match &self.resource {
+    /// The target for authorizers and auditors.
+    pub(super) fn target(&self) -> Target<'_> {
+        match &self.resource {
             Some(path) => Target::Resource {
                 group: path.group,
                 version: path.version,
@@ -138,8 +138,11 @@ impl<'r> Exchange<'r> {
                 name: self.name(),
             },
             None => Target::Path(self.path),
-        };
-        Attributes { user, verb, target, fields: &self.fields, deadline }
+        }
+    }
+
+    pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str, deadline: &'a Deadline) -> Attributes<'a> {
+        Attributes { user, verb, target: self.target(), fields: &self.fields, deadline }
     }
 }
 

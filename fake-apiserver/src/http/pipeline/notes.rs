@@ -1,5 +1,6 @@
 //! The bookkeeping of a request: its labels in the metrics, and its entry in the record of requests.
 
+use super::auditing::request_uri;
 use super::exchange::{Exchange, Trace, header};
 use crate::api::request::decode::readable;
 use crate::audit::RequestRecord;
@@ -38,7 +39,7 @@ impl Exchange<'_> {
             impersonated: trace.impersonated,
             user_agent: header(self.parts, USER_AGENT).into(),
             method: self.parts.method.to_string(),
-            uri: self.parts.uri.to_string(),
+            uri: request_uri(&self.parts.uri),
             verb: self.audited_verb().into_owned(),
             group: path.group.into(),
             version: path.version.into(),

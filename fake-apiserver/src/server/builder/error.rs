@@ -8,7 +8,6 @@ use crate::auth::{AuthorityError, ConfigError};
 use crate::server::tls::IdentityError;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 /// The largest number of replicas: each has its ports and tasks.
 pub(super) const MOST_REPLICAS: usize = 100;
@@ -110,12 +109,7 @@ pub enum StartError {
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(TokenFileError),
-    /// The audit log cannot be written.
-    #[error("unable to open the audit log {path}")]
-    AuditLog {
-        /// Path of the log.
-        path: PathBuf,
-        /// The operating system's error.
-        source: io::Error,
-    },
+    /// The options of auditing are wrong, or a file that they name is.
+    #[error("{0}")]
+    Audit(String),
 }

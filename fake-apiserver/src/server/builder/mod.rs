@@ -23,7 +23,7 @@ use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
 use crate::allocation::Allocations;
-use crate::audit::RequestLog;
+use crate::audit::{AuditOptions, Auditor, RequestLog};
 use crate::auth::modes::{self, AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
@@ -86,7 +86,7 @@ pub struct Builder {
     seed: Option<u64>,
     limits: Limits,
     record_requests: bool,
-    audit_log: Option<PathBuf>,
+    audit: AuditOptions,
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     validating_admission_policy_status: bool,
@@ -135,7 +135,7 @@ impl Default for Builder {
             seed: None,
             limits: Limits::default(),
             record_requests: false,
-            audit_log: None,
+            audit: AuditOptions::default(),
             namespace_controller: true,
             cluster_role_aggregation: true,
             validating_admission_policy_status: false,
@@ -338,8 +338,6 @@ impl Builder {
         shutdown: &CancellationToken,
     ) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
-        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
-            .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let store = Store::with_history(self.history, self.history_bytes);
         let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
@@ -362,6 +360,7 @@ impl Builder {
             bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| own_address::own_address(*address));
         let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
+        let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
         let shared = reconcile::Shared {
             options,
             store: store.clone(),
@@ -385,7 +384,8 @@ impl Builder {
             write_latency: self.write_latency,
             turns: Arc::new(Turns::new()),
             faults: Faults::default(),
-            log,
+            auditor: auditor.map(Arc::new),
+            log: RequestLog::new(self.record_requests),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
             repeats: Repeats::default(),

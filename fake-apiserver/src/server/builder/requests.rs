@@ -1,6 +1,7 @@
-//! The time limit of requests, and their record.
+//! The time limit of requests, their record and their audit.
 
 use super::Builder;
+use crate::audit::AuditOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,10 +37,24 @@ impl Builder {
         self
     }
 
-    /// Appends all requests to a file, as `audit.k8s.io/v1` events.
+    /// Writes `audit.k8s.io/v1` events to a file: of all requests, unless a policy says of which.
     #[must_use]
     pub fn audit_log(mut self, path: impl Into<PathBuf>) -> Self {
-        self.audit_log = Some(path.into());
+        self.audit.log.path = Some(path.into());
+        self
+    }
+
+    /// The file with the policy, which says which requests are audited, and with what in their events.
+    #[must_use]
+    pub fn audit_policy_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.audit.policy_file = Some(path.into());
+        self
+    }
+
+    /// All options of auditing.
+    #[must_use]
+    pub fn audit(mut self, options: AuditOptions) -> Self {
+        self.audit = options;
         self
     }
 }

@@ -5,8 +5,8 @@
 use super::PodSecurity;
 use super::policy::{Level, Policy, Standard, Version};
 use crate::admission::Plugin;
-use crate::admission::configuration::Strictness;
 use crate::admission::{Config, PluginError};
+use crate::configuration::Strictness;
 use crate::error::{Errors, Path, aggregate};
 use crate::object::name;
 use crate::registry::{items, text};

@@ -24,10 +24,10 @@ mod scopes;
 mod services;
 
 use super::names::Names;
-use crate::admission::configuration::Strictness;
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::admission::{Config, PluginError};
 use crate::auth::Notes;
+use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult, aggregate};
 use crate::registry::ids;
 use crate::store::{Key, Store};

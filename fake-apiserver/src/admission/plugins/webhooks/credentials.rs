@@ -5,17 +5,14 @@
 //!
 //! GAP: validatingwebhookconfigurations: webhooks in files (`staticManifestsDir`)
 
-use crate::admission::configuration::{Strictness, decode_or_assume};
 use crate::admission::{Config, PluginError};
+use crate::configuration::{Strictness, kubeconfig};
 use crate::error::FieldError;
-use crate::files;
 use crate::registry::text;
 use crate::webhook::Credentials;
 use std::path::Path;
 
 const KINDS: [(&str, &str); 1] = [("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration")];
-/// The version and kind of a kubeconfig that does not say them.
-const KUBECONFIG: (&str, &str) = ("v1", "Config");
 
 /// The credentials for webhooks that the configuration of a plugin refers to.
 ///
@@ -26,34 +23,24 @@ pub(super) fn credentials(config: &Config, plugin: &str) -> Result<Credentials, 
     let Some(own) = config.decoded(plugin, &KINDS, Strictness::Strict)? else {
         return Ok(Credentials::default());
     };
-    let kubeconfig = text(&own, "/kubeConfigFile");
-    if !kubeconfig.is_empty() && !kubeconfig.starts_with('/') {
-        let finding = FieldError::invalid("kubeConfigFile", &kubeconfig.into(), "must be an absolute file path");
+    let named = text(&own, "/kubeConfigFile");
+    if !named.is_empty() && !named.starts_with('/') {
+        let finding = FieldError::invalid("kubeConfigFile", &named.into(), "must be an absolute file path");
         return Err(wrong(finding.to_string()));
     }
     if !text(&own, "/staticManifestsDir").is_empty() {
         let finding = FieldError::forbidden("staticManifestsDir", "fake-apiserver does not support it");
         return Err(wrong(finding.to_string()));
     }
-    match kubeconfig {
+    match named {
         "" => Ok(Credentials::default()),
-        path => read(path).map_err(wrong),
+        path => read(Path::new(path)).map_err(wrong),
     }
 }
 
 /// The credentials in a kubeconfig.
-fn read(path: &str) -> Result<Credentials, String> {
-    if let Err(error) = std::fs::metadata(path)
-        && error.kind() == std::io::ErrorKind::NotFound
-    {
-        return Err(format!("stat {path}: {}", files::reason(&error)));
-    }
-    let not_loaded = |why: String| format!("error loading config file \"{path}\": {why}");
-    let content = files::read_text(path).map_err(not_loaded)?;
-    if content.is_empty() {
-        return Ok(Credentials::default());
-    }
-    let kubeconfig = decode_or_assume(&content, &[KUBECONFIG], KUBECONFIG, Strictness::Lenient);
-    let kubeconfig = kubeconfig.map_err(|error| not_loaded(error.message()))?;
-    Credentials::of(&kubeconfig, Path::new(path).parent().unwrap_or(Path::new("/"))).map_err(not_loaded)
+fn read(path: &Path) -> Result<Credentials, String> {
+    let kubeconfig = kubeconfig::read(path)?;
+    let credentials = Credentials::of(&kubeconfig, path.parent().unwrap_or(Path::new("/")));
+    credentials.map_err(|why| kubeconfig::not_loaded(path, &why))
 }

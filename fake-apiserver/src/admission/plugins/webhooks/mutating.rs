@@ -11,15 +11,16 @@ use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
 use crate::error::ApiResult;
+use crate::json;
 use crate::managed;
 use crate::object::meta;
 use crate::registry::ids;
-use crate::schema;
 use crate::store::Store;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::time::Instant;
-use tree::{Value, json};
+use tree::Value;
 
 /// The name of the plugin.
 pub(in super::super) const NAME: &str = "MutatingAdmissionWebhook";
@@ -38,6 +39,29 @@ struct Rounds {
     called: BTreeSet<String>,
     /// The webhooks to call in the second round.
     again: BTreeSet<String>,
+}
+
+/// The annotation about a call (`MutationAuditAnnotation`).
+#[derive(Serialize)]
+struct Called<'c> {
+    configuration: &'c str,
+    webhook: &'c str,
+    mutated: bool,
+}
+
+/// The annotation about a patch (`PatchAuditAnnotation`).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Applied<'c> {
+    configuration: &'c str,
+    webhook: &'c str,
+    patch: &'c Value,
+    patch_type: &'static str,
+}
+
+/// An annotation as text.
+fn text(annotation: &impl Serialize) -> String {
+    String::from_utf8_lossy(&json::encode(annotation)).into_owned()
 }
 
 impl Rounds {
@@ -145,20 +169,17 @@ impl MutatingWebhooks {
         let mut changed = false;
         let patched = patched.map(|patched| {
             patched.map(|patched| {
-                let was_patched = write.reinvocation.state(NAME, |state: &mut Rounds| {
-                    std::mem::replace(&mut state.is_patched, true)
-                });
+                let was_patched =
+                    write.reinvocation.state(NAME, |state: &mut Rounds| std::mem::replace(&mut state.is_patched, true));
                 changed = !was_patched && has_new_managers(write, object)
                     || matched.json(&patched.object).as_bytes() != objects.object;
-                let about = json!({
-                    "configuration": &**configuration, "webhook": &**name, "patch": patched.patch, "patchType": "JSONPatch",
-                });
-                annotate(notes, &format!("patch.{key}"), schema::encode_any(&about));
+                let applied = Applied { configuration, webhook: name, patch: &patched.patch, patch_type: "JSONPatch" };
+                annotate(notes, &format!("patch.{key}"), text(&applied));
                 patched.object
             })
         });
-        let about = json!({"configuration": &**configuration, "webhook": &**name, "mutated": changed});
-        annotate(notes, &format!("mutation.{key}"), schema::encode_any(&about));
+        let called = Called { configuration, webhook: name, mutated: changed };
+        annotate(notes, &format!("mutation.{key}"), text(&called));
         let outcome = match patched {
             Ok(None) => Ok(None),
             Ok(Some(patched)) => {

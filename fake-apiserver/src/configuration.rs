@@ -1,6 +1,8 @@
-//! Decoding of configurations: YAML or JSON, into the type that `apiVersion` and `kind` name.
+//! Decoding of configurations, the files that flags name: YAML or JSON, into the type that `apiVersion` and `kind` name.
 //!
 //! Follows `k8s.io/apimachinery/pkg/runtime/serializer/json/json.go` (v0.37.1).
+
+pub(crate) mod kubeconfig;
 
 use crate::deadline::Deadline;
 use crate::schema::{self, DecodeError, Decoded, Types};
@@ -8,7 +10,8 @@ use crate::yaml;
 use std::sync::LazyLock;
 use tree::Value;
 
-static TYPES: LazyLock<Types> = LazyLock::new(|| include_str!("types.txt").parse().expect("the types are well-formed"));
+static TYPES: LazyLock<Types> =
+    LazyLock::new(|| include_str!("configuration/types.txt").parse().expect("the types are well-formed"));
 
 /// Whether unknown and repeated fields are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,63 @@
+//! The other end of a connection.
+
+use crate::auth::ClientCertificate;
+use crate::object::ip;
+use http::HeaderMap;
+use http::header::HeaderName;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+
+/// The other end of a connection.
+#[derive(Default)]
+pub(crate) struct Peer {
+    /// Its address; `None` if the connection has none.
+    pub(crate) address: Option<IpAddr>,
+    /// The certificate that it showed.
+    pub(crate) certificate: Option<Arc<ClientCertificate>>,
+}
+
+impl Peer {
+    /// The addresses that a request has come from, as far as proxies tell (`SourceIPs` of `k8s.io/apimachinery/pkg/util/net/http.go`, v0.37.1).
+    pub(super) fn sources(&self, headers: &HeaderMap) -> Vec<IpAddr> {
+        let header =
+            |name| headers.get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok()).unwrap_or_default();
+        let mut sources: Vec<IpAddr> = header(FORWARDED_FOR)
+            .split(',')
+            .filter_map(|text| ip::parse(text.trim()))
+            .map(|ip| ip.to_canonical())
+            .collect();
+        let real = ip::parse(header(REAL_IP)).map(|ip| ip.to_canonical());
+        sources.extend(real.filter(|real| !sources.contains(real)));
+        let own = self.address.map(|own| own.to_canonical());
+        sources.extend(own.filter(|own| sources.last() != Some(own)));
+        sources
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_of_proxies_come_first() {
+        for (forwarded, real, own, expected) in [
+            ("", "", "10.0.0.1", "10.0.0.1"),
+            ("1.2.3.4, x,::1 ", "", "10.0.0.1", "1.2.3.4 ::1 10.0.0.1"),
+            ("1.2.3.4,10.0.0.1", "1.2.3.4", "::ffff:10.0.0.1", "1.2.3.4 10.0.0.1"),
+            ("10.0.0.1,1.2.3.4", "", "10.0.0.1", "10.0.0.1 1.2.3.4 10.0.0.1"),
+            ("1.2.3.04", "5.6.7.8", "1.2.3.4", "1.2.3.4 5.6.7.8 1.2.3.4"),
+            ("1.2.3.4", " 5.6.7.8", "1.2.3.4", "1.2.3.4"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [(FORWARDED_FOR, forwarded), (REAL_IP, real)] {
+                headers.insert(name, value.parse().unwrap());
+            }
+            let peer = Peer { address: Some(own.parse().unwrap()), certificate: None };
+            let sources: Vec<String> = peer.sources(&headers).iter().map(ToString::to_string).collect();
+            assert_eq!(sources.join(" "), expected, "{forwarded} {real} {own}");
+        }
+    }
+}
