@@ -28,6 +28,8 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,
+    /// The time that a watch without a time limit lasts at least, and at most twice.
+    pub(crate) min_request_timeout: Duration,
     /// The turns of long computations.
     pub(crate) turns: Arc<Turns>,
     /// Whether containers may be privileged.

@@ -24,6 +24,7 @@ mod key;
 mod last_change;
 mod memo;
 mod room;
+mod saved;
 mod snapshot;
 mod state;
 mod subscription;
@@ -39,6 +40,7 @@ pub use event::{Change, Event, Filter};
 pub use history::Expired;
 pub use key::{Key, ResourceId, Scope};
 pub use last_change::LastChange;
+pub use saved::{Past, Saved, Takeover};
 pub use snapshot::Snapshot;
 pub use state::{Conflict, CreateError, Parent, Updated};
 pub use subscription::Subscription;
@@ -170,6 +172,28 @@ impl Store {
     /// The revision of the last change to a resource, kept current from now on.
     pub fn last_change(&self, resource: ResourceId) -> LastChange {
         self.state().last_change(resource)
+    }
+
+    /// The content with its past.
+    pub fn saved(&self) -> Saved {
+        let (now, history, begun) = {
+            let state = self.state();
+            (state.snapshot(), state.history(), state.all_begun())
+        };
+        let (compacted, revision) = (history.compacted(), now.revision);
+        let events =
+            history.after(compacted).unwrap_or_else(|Expired { .. }| unreachable!("it is the oldest revision"));
+        Saved { base: now.rewound(compacted, &events), events, revision, begun }
+    }
+
+    /// Takes over a content. Nothing else may have been stored.
+    pub fn take_over(&self, content: Takeover) {
+        let mut state = self.state();
+        state.take_over(content);
+        // Nobody watches yet.
+        let news = state.news();
+        drop(state);
+        self.0.delivered.store(news.revision, Ordering::Release);
     }
 
     /// Stores a new object.
