@@ -59,7 +59,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Regenerate the server's data about Kubernetes' Go types (needs Go).
-    Schema,
+    Schema(schema::Options),
     /// Run the store in interleavings that a seed decides; see `cargo xtask simulate --help`.
     #[command(disable_help_flag = true)]
     Simulate {
@@ -79,7 +79,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Manifests { arguments } => return conformance::run(&[vec!["manifests".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Fuzz(arguments) => fuzz::run(&arguments)?,
-        Task::Schema => schema::run()?,
+        Task::Schema(options) => schema::run(&options)?,
         Task::Simulate { arguments } => return simulate::run(&arguments),
     }
     Ok(ExitCode::SUCCESS)
