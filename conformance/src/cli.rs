@@ -76,6 +76,12 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Records what a real kube-apiserver makes of command lines
+    CommandLines {
+        /// Write nothing; fail if an answer is another one than the recorded one
+        #[arg(long)]
+        check: bool,
+    },
     /// Records the objects that a real kube-apiserver creates at its first start
     Bootstrap,
     /// Stresses the real tokens controller with many writes and cut watches, and judges its work
@@ -215,6 +221,10 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Openapi { check }) => {
             crate::openapi::run(&Real::start(true).await?, root, *check).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::CommandLines { check }) => {
+            crate::command_lines::record(&root.join("fixtures/command-lines.jsonl"), *check)?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Bootstrap) => {

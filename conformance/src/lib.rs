@@ -4,6 +4,7 @@
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
+//! * [`command_lines`] are those of the real program, with what it makes of them;
 //! * [`cases`] are single creates and updates of all kinds;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server,
 //!   [`admission`] one of what admits writes in it;
@@ -26,6 +27,7 @@ pub mod cases;
 pub mod cli;
 mod client;
 pub mod clients;
+pub mod command_lines;
 pub mod control_plane;
 pub mod crds;
 mod credentials;

@@ -30,6 +30,8 @@ pub(crate) struct Cluster {
     pub(crate) request_timeout: Option<Duration>,
     /// The time that each write of a client is held before it is committed.
     pub(crate) write_latency: Duration,
+    /// The time that a watch without a time limit lasts at least, and at most twice.
+    pub(crate) min_request_timeout: Duration,
     /// The turns of long computations.
     pub(crate) turns: Arc<Turns>,
     /// Whether containers may be privileged.

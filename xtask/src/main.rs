@@ -63,7 +63,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Regenerate the server's data about Kubernetes' Go types (needs Go).
-    Schema,
+    Schema(schema::Options),
     /// Run suites of Go packages that start envtest on both pairs; see `cargo xtask suites --help`.
     #[command(disable_help_flag = true)]
     Suites {
@@ -91,7 +91,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Suites { arguments } => return conformance::run(&[vec!["suites".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Fuzz(arguments) => fuzz::run(&arguments)?,
-        Task::Schema => schema::run()?,
+        Task::Schema(options) => schema::run(&options)?,
         Task::Simulate { arguments } => return simulate::run(&arguments),
     }
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,10 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
+    /// Wait for the kubeconfig until it is there, instead of ending with an error.
+    #[arg(long, requires = "kubeconfig")]
+    pub wait_for_kubeconfig: bool,
+
     /// The name of the node: pods that are bound to it get their volumes. The node need not exist.
     #[arg(long, value_name = "NAME")]
     pub node_name: String,

@@ -15,6 +15,9 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(flags: Flags) -> anyhow::Result<()> {
     let stop = program::stop_on_signal()?;
+    if flags.wait_for_kubeconfig {
+        program::wait_for(flags.kubeconfig.as_deref(), &stop).await;
+    }
     let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
     let client = kubelet::client::new(cluster.config, concat!("kubelet-volumes/v", env!("CARGO_PKG_VERSION")))?;
     let node = Node::start(client, flags.options());

@@ -84,6 +84,8 @@ pub struct LeaderElector {
     /// The Lease as last read or written, the base of updates.
     lease: Option<Lease>,
     status: LeaderStatus,
+    /// The holder that was said to be waited for.
+    waits_for: Option<String>,
 }
 
 impl LeaderElector {
@@ -106,7 +108,7 @@ impl LeaderElector {
         }
         let leases = Objects::namespaced(client, &config.namespace);
         let status = LeaderStatus::default();
-        Ok(LeaderElector { config, leases, observed: None, read: None, lease: None, status })
+        Ok(LeaderElector { config, leases, observed: None, read: None, lease: None, status, waits_for: None })
     }
 
     /// The status of the election, also while it runs.
@@ -193,7 +195,11 @@ impl LeaderElector {
         }
         let holder = self.holder();
         if !holder.is_empty() && self.is_valid() && !self.is_leader() {
-            debug!(lock = self.lock(), holder, "lease is held and has not yet expired");
+            match self.waits_for.as_deref() == Some(holder) {
+                true => debug!(lock = self.lock(), holder, "lease is held and has not yet expired"),
+                false => info!(lock = self.lock(), holder, "waiting for the lease, which another candidate holds"),
+            }
+            self.waits_for = Some(holder.to_owned());
             return false;
         }
         match self.write(self.renewal()).await {

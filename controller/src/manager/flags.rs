@@ -16,6 +16,10 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
+    /// Wait for the kubeconfig until it is there, instead of ending with an error.
+    #[arg(long, requires = "kubeconfig")]
+    pub wait_for_kubeconfig: bool,
+
     /// Controllers to run: '*' enables all, 'foo' enables foo, '-foo' disables foo.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
     pub controllers: Vec<Choice>,
@@ -79,8 +83,8 @@ pub struct Flags {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration)]
     pub leader_elect_retry_period: Duration,
 
-    /// The name of the Lease.
-    #[arg(long, value_name = "NAME", default_value = "kube-controller-manager")]
+    /// The name of the Lease. That of kube-controller-manager is kube-controller-manager: with it, only one of the two works at a time.
+    #[arg(long, value_name = "NAME", default_value = "controller-manager")]
     pub leader_elect_resource_name: String,
 
     /// The namespace of the Lease.
@@ -187,7 +191,7 @@ mod tests {
         assert_eq!((flags.secure_port, flags.bind_address.to_string().as_str()), (0, "0.0.0.0"));
         assert_eq!(flags.authorization_always_allow_paths, ["/healthz", "/readyz", "/livez"]);
         let election = flags.election("me".into());
-        assert_eq!((election.namespace.as_str(), election.name.as_str()), ("kube-system", "kube-controller-manager"));
+        assert_eq!((election.namespace.as_str(), election.name.as_str()), ("kube-system", "controller-manager"));
         let durations = [election.lease_duration, election.renew_deadline, election.retry_period];
         assert_eq!(durations.map(|duration| duration.as_secs()), [15, 10, 2]);
     }

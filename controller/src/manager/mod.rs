@@ -19,7 +19,7 @@ use crate::controllers::{legacy_token_cleaner, root_ca, service_accounts, tokens
 use crate::keys::{SigningKey, check_certificates};
 use crate::manager::catalogue::Kind;
 use crate::manager::fleet::Fleet;
-use crate::program::Cluster;
+use crate::program::{self, Cluster};
 use anyhow::{Context, Result};
 use prometheus_client::registry::Registry;
 use serving::{Endpoint, Identity, Site};
@@ -38,6 +38,9 @@ const RENEWAL_TOLERANCE: Duration = Duration::from_secs(20);
 /// # Errors
 /// If a file that a flag names is unreadable or invalid, or if the Lease was lost.
 pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
+    if flags.wait_for_kubeconfig {
+        program::wait_for(flags.kubeconfig.as_deref(), &stop).await;
+    }
     let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
     let mut registry = Registry::default();
     let fleet = fleet(&flags, &cluster, &mut registry)?;

@@ -2,9 +2,11 @@
 
 mod cluster;
 mod signals;
+mod wait;
 
 pub use cluster::Cluster;
 pub use signals::stop_on_signal;
+pub use wait::wait_for;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

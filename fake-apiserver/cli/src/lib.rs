@@ -5,4 +5,4 @@
 
 mod flags;
 
-pub use flags::Flags;
+pub use flags::{Flags, OWN_FLAGS};

@@ -2,18 +2,22 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod around;
 mod assets;
 mod etcd;
+mod keeper;
 mod kubectl;
 mod logging;
 mod role;
 mod run;
+mod stop;
 
 use anyhow::Context as _;
 use controller::program;
-use fake_apiserver_cli::Flags;
+use fake_apiserver_cli::{Flags, OWN_FLAGS};
 use role::Role;
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use tokio::runtime;
 
@@ -21,23 +25,39 @@ use tokio::runtime;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Words in front of the flags of `kube-apiserver`: the program's own flags, for test environments that only know the real one's.
-const OWN_FLAGS: &str = "FAKE_APISERVER_FLAGS";
-
 fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
     let mut arguments: Vec<OsString> = words.collect();
-    match Role::of(&called, arguments.first()) {
-        Role::FakeApiserver => serve(Flags::read(arguments)),
+    let (role, by_argument) = Role::of(&called, arguments.first());
+    let arguments = arguments.split_off(usize::from(by_argument));
+    match role {
+        Role::FakeApiserver => serve(Flags::read(arguments.into_iter().enumerate().map(as_flag))),
         Role::KubeApiserver => {
-            let own = std::env::var(OWN_FLAGS).unwrap_or_default();
-            serve(Flags::read_bare(&own, arguments))
+            let own = std::env::var_os(OWN_FLAGS).unwrap_or_default();
+            serve(Flags::read_bare(own, arguments))
         }
         Role::Etcd => program::exit_code(etcd::main(&arguments)),
         Role::Kubectl => program::exit_code(kubectl::main(&arguments)),
-        Role::Assets => assets::main(arguments.split_off(1)),
+        Role::Assets => assets::main(arguments),
+        Role::Run => around::main(arguments),
+        Role::Completion => program::exit_code(completion(&arguments)),
     }
+}
+
+/// The first word, `help` or `version`, as the flag of that name.
+fn as_flag((index, word): (usize, OsString)) -> OsString {
+    match word.to_str() {
+        Some("help" | "version") if index == 0 => OsString::from(format!("--{}", word.display())),
+        _ => word,
+    }
+}
+
+/// Prints the completion for a shell.
+fn completion(arguments: &[OsString]) -> anyhow::Result<()> {
+    let shell = arguments.first().and_then(|shell| shell.to_str()).unwrap_or_default();
+    let script = Flags::completion(shell).map_err(anyhow::Error::msg)?;
+    io::stdout().write_all(&script).context("unable to print the completion")
 }
 
 /// Runs the server until it is stopped.

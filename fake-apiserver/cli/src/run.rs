@@ -1,20 +1,26 @@
 //! The life of the process: start, the line `ready`, a signal, stop.
 
+use crate::keeper::Keeper;
+use crate::stop::{self, Stops};
 use anyhow::Context;
 use controller::program;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver_cli::Flags;
 use std::io::{self, ErrorKind, Write};
-use tokio::sync::oneshot;
-use tracing::warn;
+use tracing::{info, warn};
 
 /// Serves until a stop signal.
 ///
 /// # Errors
 /// If the server cannot start, or cannot say that it has.
 pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
-    let stop = stop_signals(flags.exit_with_stdin)?;
-    let server = flags.start().await?;
+    let stop = stops(flags).signals()?;
+    let kept = Keeper::claim(&flags.etcd_servers, flags.etcd_prefix.as_deref()).await?;
+    let (keeper, state) = kept.unzip();
+    let server = flags.start(state.filter(|state| !state.is_empty()).map(Into::into)).await?;
+    for replica in server.replicas() {
+        info!(url = replica.url(), insecure = replica.insecure_url(), "serving");
+    }
     if let Some(path) = &flags.write_kubeconfig {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
         server.write_kubeconfig(path).with_context(failed)?;
@@ -32,8 +38,24 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         ));
     }
     stop.await;
-    server.shutdown().await;
+    match keeper {
+        // Whoever stops it wants it to stop, as well as it may.
+        Some(keeper) => {
+            if let Err(error) = keeper.leave(server.into_state().await).await {
+                program::say(&format!("unable to leave the objects to --etcd-servers: {error:#}"));
+            }
+        }
+        None => server.shutdown().await,
+    }
     Ok(())
+}
+
+/// The events that stop the server besides signals.
+fn stops(flags: &Flags) -> Stops {
+    // A test environment sets the variable once for all programs that it starts, and gives them no input.
+    let with_stdin = flags.exit_with_stdin && !(flags.is_bare() && stop::has_null_input());
+    let of_a_test = flags.is_bare() && flags.cert_dir.as_deref().is_some_and(stop::is_of_a_test);
+    Stops { with_stdin, with_parent: flags.exit_with_parent || of_a_test }
 }
 
 /// The line `ready` with the URL of each replica, then those for plain HTTP.
@@ -41,42 +63,4 @@ fn ready_line(server: &FakeApiServer) -> String {
     let urls = server.replicas().iter().map(|replica| replica.url());
     let insecure = server.replicas().iter().filter_map(|replica| replica.insecure_url());
     std::iter::once("ready".to_string()).chain(urls).chain(insecure).collect::<Vec<_>>().join(" ")
-}
-
-/// Listens for Ctrl-C, SIGTERM and, if asked, the end of the standard input. Completes at the first of them.
-pub(crate) fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
-    const FAILED: &str = "unable to handle signals";
-    #[cfg(unix)]
-    let mut terminate = {
-        use tokio::signal::unix::{SignalKind, signal};
-        (signal(SignalKind::interrupt()).context(FAILED)?, signal(SignalKind::terminate()).context(FAILED)?)
-    };
-    #[cfg(windows)]
-    let mut terminate = {
-        use tokio::signal::windows::{ctrl_c, ctrl_close};
-        (ctrl_c().context(FAILED)?, ctrl_close().context(FAILED)?)
-    };
-    let stdin = with_stdin.then(stdin_end).transpose()?;
-    Ok(async move {
-        let stdin_end = async {
-            match stdin {
-                // An error means the end, too.
-                Some(end) => drop(end.await),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = terminate.0.recv() => {}
-            _ = terminate.1.recv() => {}
-            () = stdin_end => {}
-        }
-    })
-}
-
-/// Reads the standard input to its end, on a detached thread: one of tokio's would hold up the exit.
-fn stdin_end() -> anyhow::Result<oneshot::Receiver<io::Result<u64>>> {
-    let (sender, receiver) = oneshot::channel();
-    let read = move || sender.send(io::copy(&mut io::stdin().lock(), &mut io::sink()));
-    std::thread::Builder::new().name("stdin".into()).spawn(read).context("unable to watch the standard input")?;
-    Ok(receiver)
 }

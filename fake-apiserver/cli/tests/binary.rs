@@ -24,6 +24,13 @@ fn refusals_are_one_line() {
         path.to_str().expect("text").to_string()
     };
     let (garbage, tokens) = (file("garbage.pem", "garbage"), file("tokens.csv", "token,user\n"));
+    let folder = |name: &str| file(name, "garbage").rsplit_once('/').expect("a folder").0.to_owned();
+    for name in ["half", "bad"] {
+        std::fs::create_dir(directory.path().join(name)).expect("a folder");
+    }
+    let (half, bad) = (folder("half/apiserver.crt"), folder("bad/apiserver.crt"));
+    folder("bad/apiserver.key");
+    let others = file("others", "contexts: [{name: work}]\n");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let taken = taken.local_addr().expect("an address").port().to_string();
     for (arguments, expected) in [
@@ -34,7 +41,25 @@ fn refusals_are_one_line() {
             "error: authorization-mode [\"RBAC\" \"RBAC\"] has mode specified more than once",
         ),
         (&["--tls-cert-file", &garbage], "error: the following required arguments were not provided: "),
-        (&["--tls-cert-file", &garbage, "--tls-private-key-file", &garbage], "error: invalid certificate: "),
+        (
+            &["--tls-cert-file", &garbage, "--tls-private-key-file", &garbage],
+            &format!("error: --tls-cert-file {garbage}: invalid certificate: "),
+        ),
+        (
+            &["--cert-dir", &half],
+            &format!("error: error reading {half}/apiserver.key, certificate and key must be supplied as a pair"),
+        ),
+        (&["--cert-dir", &bad], &format!("error: --cert-dir {bad}: invalid certificate: ")),
+        (&["--cert-dir", &garbage], &format!("error: unable to write the serving certificate to {garbage}: ")),
+        (&["--tls-san=\u{e4}"], "error: unable to create a serving certificate: "),
+        (
+            &["--strict-transport-security-directives=x"],
+            "error: invalid value 'x' for '--strict-transport-security-directives ",
+        ),
+        (
+            &["--secure-port=0", "--write-kubeconfig", &others],
+            &format!("error: unable to write --write-kubeconfig {others}: it has the context "),
+        ),
         (
             &["--tls-cert-file=/nope", "--tls-private-key-file=/nope"],
             "error: unable to read --tls-cert-file /nope: No such file or directory",
@@ -71,6 +96,28 @@ fn refusals_are_one_line() {
         let text = refusal(arguments);
         assert!(text.starts_with(expected), "{arguments:?}: {text}");
     }
+}
+
+/// Words in place of a server.
+#[test]
+fn words_that_print() {
+    for (words, expected) in [
+        (&["version"][..], "fake-apiserver "),
+        (&["--version"], "fake-apiserver "),
+        (&["help"], "A kube-apiserver for tests"),
+        (&["--help-flags"], "Flags of kube-apiserver that are accepted"),
+        (&["completion", "bash"], "_fake__apiserver()"),
+        (&["completion", "fish"], "complete -c fake-apiserver "),
+        (&["completion", "zsh"], "#compdef fake-apiserver"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_fake-apiserver")).args(words).assert().success();
+        let text = String::from_utf8(output.get_output().stdout.clone()).expect("text");
+        assert!(text.starts_with(expected), "{words:?}: {text}");
+    }
+    assert_eq!(
+        refusal(&["completion", "tcsh"]),
+        "error: no completion for the shell \"tcsh\": there are bash, zsh and fish"
+    );
 }
 
 /// A running program, killed when a test leaves it behind.
@@ -286,6 +333,38 @@ async fn with_controllers_there_are_default_accounts() {
     let there = |account: Option<&ServiceAccount>| account.is_some();
     let soon = tokio::time::timeout(Duration::from_secs(20), await_condition(accounts, "default", there));
     soon.await.expect("in time").expect("the server can be watched");
+    drop(program.child.stdin.take());
+    program.end();
+}
+
+/// The names and addresses by which others reach it are in its certificate and in its kubeconfig.
+#[tokio::test(flavor = "multi_thread")]
+async fn others_reach_it_by_names() {
+    use kube::config::{KubeConfigOptions, Kubeconfig};
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("kubeconfig");
+    let kubeconfig = path.to_str().expect("text");
+    let names = ["--external-hostname=api.test", "--advertise-address=192.0.2.9", "--tls-san=other.test"];
+    let flags = ["--secure-port=0", "--exit-with-stdin", "--write-kubeconfig", kubeconfig];
+    let mut program = Program::start(&[&names[..], &flags].concat());
+    let url = program.ready()[0].clone();
+    let kubeconfig = Kubeconfig::read_from(&path).expect("a kubeconfig");
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let mut config = config.expect("a sound kubeconfig");
+    assert_eq!(config.cluster_url.host(), Some("api.test"));
+    config.cluster_url = url.parse().expect("a URL");
+    for (name, is_known) in
+        [("api.test", true), ("other.test", true), ("192.0.2.9", true), ("localhost", true), ("no.test", false)]
+    {
+        config.tls_server_name = Some(name.to_owned());
+        let client = kube::Client::try_from(config.clone()).expect("a client");
+        assert_eq!(client.apiserver_version().await.is_ok(), is_known, "{name}");
+    }
+    config.tls_server_name = None;
+    let client = kube::Client::try_from(config).expect("a client");
+    let request = http::Request::get("/api").body(Vec::new()).expect("a request");
+    let versions = client.request_text(request).await.expect("an answer");
+    assert!(versions.contains("\"serverAddress\":\"api.test:"), "{versions}");
     drop(program.child.stdin.take());
     program.end();
 }

@@ -37,9 +37,6 @@ pub(crate) struct Watch {
 /// The events that follow, or the error in their place.
 type Events = Result<Subscription, ApiError>;
 
-/// `--min-request-timeout` upstream: a watch without `timeoutSeconds` lasts a random time between this and twice this.
-const MIN_TIMEOUT_SECONDS: u64 = 1800;
-
 /// The longest timeout of a watch: a year, for which no timer overflows.
 const MAX_TIMEOUT_SECONDS: u64 = 365 * 24 * 3600;
 
@@ -109,7 +106,8 @@ pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
 }
 
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {
-    let seconds =
-        options.timeout_seconds.unwrap_or_else(|| MIN_TIMEOUT_SECONDS + request.cluster.ids.below(MIN_TIMEOUT_SECONDS));
-    Duration::from_secs(seconds.min(MAX_TIMEOUT_SECONDS))
+    let shortest = request.cluster.min_request_timeout.as_secs();
+    // At random, so that watches that began together do not end together.
+    let drawn = || shortest.saturating_add(if shortest == 0 { 0 } else { request.cluster.ids.below(shortest) });
+    Duration::from_secs(options.timeout_seconds.unwrap_or_else(drawn).min(MAX_TIMEOUT_SECONDS))
 }

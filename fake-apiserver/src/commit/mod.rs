@@ -13,6 +13,7 @@ pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;
+pub(crate) mod saved;
 pub(crate) mod server;
 pub(crate) mod size;
 

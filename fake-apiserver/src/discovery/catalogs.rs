@@ -5,8 +5,9 @@ use super::openapi::Shelf;
 use crate::registry::{Description, FIRST_ADDED, Registry, Resource, Version, is_added};
 use crate::store::ResourceId;
 use arc_swap::ArcSwap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The number of versions that were ever described in this process: each has a number of its own, as stored objects, which clusters may share,
 /// keep their forms by it.
@@ -19,6 +20,8 @@ pub(crate) struct Catalogs {
     shelf: Arc<Shelf>,
     /// The number of resources that were ever added.
     added: AtomicU32,
+    /// The ids of resources that are still to be added, and have objects already, by their names.
+    reserved: Mutex<BTreeMap<String, ResourceId>>,
 }
 
 impl Catalogs {
@@ -26,14 +29,14 @@ impl Catalogs {
     pub(crate) fn new() -> Self {
         let built_in = Catalog::built_in();
         let shelf = Shelf::sharing(&built_in.shelf).into();
-        Catalogs { current: ArcSwap::from(built_in), shelf, added: AtomicU32::new(0) }
+        Catalogs { current: ArcSwap::from(built_in), shelf, added: AtomicU32::new(0), reserved: Mutex::default() }
     }
 
     /// A cluster's first catalog: those resources.
     pub(crate) fn of(registry: Registry) -> Self {
         let shelf = Arc::<Shelf>::default();
         let catalog = Catalog::after(&shelf, registry).into();
-        Catalogs { current: ArcSwap::new(catalog), shelf, added: AtomicU32::new(0) }
+        Catalogs { current: ArcSwap::new(catalog), shelf, added: AtomicU32::new(0), reserved: Mutex::default() }
     }
 
     /// The catalog of the served resources.
@@ -43,8 +46,27 @@ impl Catalogs {
 
     /// Serves another resource from now on, and returns its id, which is never reused; `None` if another resource is served there.
     pub(crate) fn add(&self, description: Description) -> Option<ResourceId> {
-        let id = ResourceId(FIRST_ADDED + self.added.fetch_add(1, Ordering::Relaxed));
+        let id = self.next_id();
         self.put(id, description).then_some(id)
+    }
+
+    /// The id of a resource, by its name as in `widgets.example.com`, whose objects are stored before it is served.
+    pub(crate) fn reserve(&self, name: &str) -> ResourceId {
+        *self.reserved().entry(name.to_owned()).or_insert_with(|| self.next_id())
+    }
+
+    /// The id that was reserved for the resource, once.
+    pub(crate) fn take_reserved(&self, description: &Description) -> Option<ResourceId> {
+        let Description { group, resource, .. } = description;
+        self.reserved().remove(&format!("{resource}.{group}"))
+    }
+
+    fn next_id(&self) -> ResourceId {
+        ResourceId(FIRST_ADDED + self.added.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn reserved(&self) -> MutexGuard<'_, BTreeMap<String, ResourceId>> {
+        self.reserved.lock().expect("no code that runs under this lock panics")
     }
 
     /// Serves an added resource as described from now on. False, if another resource is served there.

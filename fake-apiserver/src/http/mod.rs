@@ -8,6 +8,7 @@ mod gzip;
 mod gzip_body;
 mod head;
 mod health;
+mod http_log;
 mod issuer;
 mod items;
 mod limits;

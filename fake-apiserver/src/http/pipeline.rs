@@ -12,6 +12,7 @@ use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
 use super::health::Health;
+use super::http_log;
 use super::issuer;
 use super::limits::Full;
 use super::metrics::{self, Labels};
@@ -39,7 +40,9 @@ use crate::fault::{Action, FaultTarget};
 use crate::registry::{Handler, Served};
 use bytes::Bytes;
 use exchange::{Exchange, Trace, header};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, STRICT_TRANSPORT_SECURITY, USER_AGENT, X_CONTENT_TYPE_OPTIONS,
+};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
@@ -97,6 +100,7 @@ async fn exchange(
     if trace.audited.is_some() {
         Box::pin(trace.responds(&mut response)).await;
     }
+    http_log::write(&parts, exchange.verb, &exchange.audit_id, response.status(), since.elapsed());
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }
@@ -122,6 +126,9 @@ impl<'r> Exchange<'r> {
 
     fn with_common_headers(&self, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
         response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+        if let Some(directives) = &self.replica.transport_security {
+            response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, directives.clone());
+        }
         response.headers_mut().insert(AUDIT_ID, self.audit_id.clone());
         response
     }

@@ -8,7 +8,7 @@ use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::measures::Measures;
 use crate::view::View;
-use std::net::SocketAddr;
+use http::HeaderValue;
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +19,8 @@ pub(crate) struct Replica {
     pub(crate) clock: Arc<dyn Clock>,
     /// Its address for clients: `host:port`.
     pub(crate) address: String,
+    /// The header `Strict-Transport-Security` of its responses.
+    pub(crate) transport_security: Option<HeaderValue>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
@@ -42,7 +44,7 @@ impl Replica {
         index: usize,
         cluster: &Arc<Cluster>,
         clock: &OffsetClock,
-        address: SocketAddr,
+        address: String,
         shutdown: CancellationToken,
         limits: &Limits,
     ) -> Self {
@@ -55,7 +57,8 @@ impl Replica {
             max_streams: limits.streams,
             max_connections: limits.connections,
             clock: Arc::new(clock.clone()),
-            address: address.to_string(),
+            address,
+            transport_security: None,
             view: View::default(),
             watches: Mutex::new(shutdown.child_token()),
             shutdown,

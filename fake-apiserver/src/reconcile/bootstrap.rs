@@ -8,6 +8,7 @@ use crate::clock::format_micros;
 use crate::commit::{Commits, Encoded, server};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{RBAC_GROUP, ids};
+use crate::store::CreateError;
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
 use std::net::SocketAddr;
@@ -19,12 +20,14 @@ const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
 /// Creates the objects of a real server's first start: namespaces, priority classes, with RBAC its roles and bindings, a lease for
 /// each of the servers at `addresses`, and those of the reconcilers.
 ///
+/// A server that begins with the objects of another one leaves them as they are, and notes that they are there.
+///
 /// # Errors
-/// If the store is not empty.
+/// If an object cannot be encoded.
 pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[SocketAddr]) -> ApiResult<()> {
     let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
     let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
-    let catalog = cluster.catalog();
+    let (catalog, inherited) = (cluster.catalog(), cluster.store.snapshot());
     for name in system_namespaces::NAMES {
         store(commits, system_namespaces::drafted(&catalog.registry, name, cluster, now)?).await?;
     }
@@ -39,6 +42,9 @@ pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[S
         let lease = identity_lease(index, *address, cluster, now);
         let resource = catalog.registry.known(ids::LEASES);
         store(commits, server::created(resource, lease, &cluster.store, &cluster.ids, now)?).await?;
+    }
+    for entry in inherited.all() {
+        ticket.note(&Event::Stored(entry, None));
     }
     ticket.note(&Event::Start);
     ticket.done().await;
@@ -75,8 +81,10 @@ fn base32(bytes: &[u8]) -> String {
 }
 
 async fn store(commits: Commits<'_>, draft: Encoded) -> ApiResult<()> {
-    let created = commits.create(draft, None).await;
-    created.map(drop).map_err(|_| ApiError::internal("a new cluster is not empty"))
+    match commits.create(draft, None).await {
+        Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
+        Err(_) => Err(ApiError::internal("a new cluster takes no objects")),
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Kubeconfig files, with the server's address and certificates and a client's credentials.
 
+use crate::deadline::Deadline;
+use crate::yaml;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
+use tree::Value;
 
 /// The name of the cluster, of the user and of the context.
 const NAME: &str = "fake-apiserver";
@@ -40,8 +43,15 @@ impl Kubeconfig {
     /// incomplete.
     ///
     /// # Errors
-    /// If the file cannot be written or renamed.
+    /// If there is a kubeconfig with other clusters, users or contexts, which would be lost; or if the file cannot be written or renamed.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        if let Ok(text) = std::fs::read(path) {
+            let others = others(&text);
+            if !others.is_empty() {
+                let why = format!("it has {}, which would be lost", others.join(", "));
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+            }
+        }
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
@@ -53,6 +63,20 @@ impl Kubeconfig {
             Ok(()) | Err(_) => error,
         })
     }
+}
+
+/// The clusters, users and contexts in a kubeconfig that are not those of this program; none in other texts.
+fn others(text: &[u8]) -> Vec<String> {
+    let Ok(document) = yaml::parse(text, &Deadline::default()) else { return Vec::new() };
+    let named = |list: &'static str, what: &'static str| {
+        let items = document.value.get(list).and_then(Value::as_array).into_iter().flatten();
+        let names = items.filter_map(|item| item.get("name").and_then(Value::as_str)).filter(|name| *name != NAME);
+        names.map(|name| format!("the {what} {name:?}")).collect::<Vec<_>>()
+    };
+    [("contexts", "context"), ("clusters", "cluster"), ("users", "user")]
+        .into_iter()
+        .flat_map(|(list, what)| named(list, what))
+        .collect()
 }
 
 /// A double-quoted YAML scalar, as every JSON string is one.
@@ -118,6 +142,13 @@ users:
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+        // Once more, over its own.
+        kubeconfig.write(&path).unwrap();
+        let others = "clusters: [{name: prod}]\nusers: []\ncontexts: [{name: fake-apiserver}, {name: work}]\n";
+        std::fs::write(&path, others).unwrap();
+        let error = kubeconfig.write(&path).unwrap_err();
+        assert_eq!(error.to_string(), "it has the context \"work\", the cluster \"prod\", which would be lost");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), others);
         let error = kubeconfig.write(&directory.path().join("missing/kubeconfig")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);

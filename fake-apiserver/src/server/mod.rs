@@ -17,6 +17,7 @@ pub use tls::IdentityError;
 
 use crate::audit::{RequestLog, RequestRecord};
 use crate::cluster::Cluster;
+use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Controllers;
 use crate::fault::Faults;
@@ -82,7 +83,7 @@ impl FakeApiServer {
 
     fn kubeconfig_value(&self, replica: usize) -> Kubeconfig {
         Kubeconfig {
-            server: self.replicas[replica].url(),
+            server: self.replicas[replica].public_url(),
             authority_pem: self.ca_pem.clone(),
             token: Some(self.admin_token.clone()),
         }
@@ -124,6 +125,13 @@ impl FakeApiServer {
     /// Ends all open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
         self.replicas.iter().for_each(RunningReplica::disconnect_watches);
+    }
+
+    /// Stops the server, and returns its objects, revision and history, for [`Builder::restore`].
+    pub async fn into_state(self) -> Vec<u8> {
+        let cluster = self.cluster.clone();
+        self.shutdown().await;
+        saved::write(&cluster.store, &cluster.catalog().registry)
     }
 
     /// Stops the server: watches end, connections are closed, ports are free when this returns.

@@ -77,6 +77,12 @@ impl RunningReplica {
         format!("{scheme}://{}", self.address())
     }
 
+    /// Its base URL for clients elsewhere.
+    pub(super) fn public_url(&self) -> String {
+        let scheme = if self.secure.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.replica.address)
+    }
+
     /// The base URL of its plain HTTP port, if it has one.
     pub fn insecure_url(&self) -> Option<String> {
         self.insecure.map(|address| format!("http://{address}"))

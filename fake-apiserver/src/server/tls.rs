@@ -79,13 +79,14 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// A new authority and a certificate signed by it, for this host under all its usual names and for `bind_address`; and both as a
-    /// pair of files.
+    /// A new authority and a certificate signed by it, for this host under all its usual names, for `bind_address` and for `others`; and
+    /// both as a pair of files.
     ///
     /// # Errors
     /// If the operating system has no randomness.
     pub(super) fn generate(
         bind_address: IpAddr,
+        others: &[String],
         clients: Option<&ClientAuthorities>,
     ) -> Result<(Self, Pair), IdentityError> {
         let mut params = CertificateParams::default();
@@ -97,6 +98,7 @@ impl Identity {
         let mut names: Vec<String> = NAMES.iter().map(ToString::to_string).collect();
         names.extend(["127.0.0.1".to_string(), "::1".to_string()]);
         names.push(bind_address.to_string());
+        names.extend_from_slice(others);
         names.sort();
         names.dedup();
         let mut params = CertificateParams::new(names)?;
@@ -245,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_made_certificate_serves_every_name() {
-        let (identity, _) = Identity::generate("192.0.2.7".parse().unwrap(), None).unwrap();
-        for name in ["localhost", "127.0.0.1", "::1", "192.0.2.7", "kubernetes.default.svc"] {
+        let (identity, _) = Identity::generate("192.0.2.7".parse().unwrap(), &["test.example".into()], None).unwrap();
+        for name in ["localhost", "127.0.0.1", "::1", "192.0.2.7", "kubernetes.default.svc", "test.example"] {
             assert_eq!(handshake(&identity, name), Ok(b"h2".to_vec()), "{name}");
         }
         assert!(handshake(&identity, "example.com").is_err());

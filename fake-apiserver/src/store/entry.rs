@@ -138,6 +138,12 @@ impl Entry {
         self.meta.digest.as_ref()?.content()
     }
 
+    /// The object as it was before it was stored.
+    pub fn draft(&self) -> Draft {
+        let json = [self.before_revision(), self.after_revision()].concat();
+        Draft { key: self.key.clone(), json, slot: self.slot, body: self.body, meta: (*self.meta).clone() }
+    }
+
     /// The object as a tree, parsed anew each time.
     ///
     /// # Panics

@@ -24,6 +24,7 @@ mod key;
 mod last_change;
 mod memo;
 mod room;
+mod saved;
 mod snapshot;
 mod state;
 mod subscription;
@@ -40,6 +41,7 @@ pub use event::{Change, Event, Filter};
 pub use history::Expired;
 pub use key::{Key, ResourceId, Scope};
 pub use last_change::LastChange;
+pub use saved::{Past, Saved, Takeover};
 pub use snapshot::Snapshot;
 pub use state::{Conflict, CreateError, Parent, Updated};
 pub use subscription::Subscription;
@@ -174,6 +176,28 @@ impl Store {
         self.state().last_change(resource)
     }
 
+    /// The content with its past.
+    pub fn saved(&self) -> Saved {
+        let (now, history, begun) = {
+            let state = self.state();
+            (state.snapshot(), state.history(), state.all_begun())
+        };
+        let (compacted, revision) = (history.compacted(), now.revision);
+        let events =
+            history.after(compacted).unwrap_or_else(|Expired { .. }| unreachable!("it is the oldest revision"));
+        Saved { base: now.rewound(compacted, &events), events, revision, begun }
+    }
+
+    /// Takes over a content. Nothing else may have been stored.
+    pub fn take_over(&self, content: Takeover) {
+        let mut state = self.state();
+        state.take_over(content);
+        // Nobody watches yet.
+        let news = state.news();
+        drop(state);
+        self.0.delivered.store(news.revision, Ordering::Release);
+    }
+
     /// Stores a new object.
     ///
     /// # Errors
@@ -201,7 +225,7 @@ impl Store {
 
     /// The wait until the streams that owe the last event of an object have passed it on. Streams for which another writer waited in vain
     /// are not waited for, until they have caught up.
-    pub(crate) fn taken(&self, entry: &Entry) -> AllTaken {
+    pub fn taken(&self, entry: &Entry) -> AllTaken {
         let (taken, all) = Taken::new();
         self.watchers().about(&entry.key).for_each(|watcher| watcher.lock().hold(&taken));
         all

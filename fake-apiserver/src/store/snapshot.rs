@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::event::Event;
-use super::key::{Key, Scope};
+use super::key::{Key, ResourceId, Scope};
 use super::tree::{Slice, Tree};
 use imbl::Vector;
 use std::fmt;
@@ -27,6 +27,12 @@ impl Snapshot {
     pub fn range<'s>(&'s self, scope: &'s Scope, start: &str) -> impl Iterator<Item = &'s Arc<Entry>> + 's {
         let entries = self.objects.range(self.ranks(scope, start));
         entries.filter(|entry| scope.is_range() || scope.contains(&entry.key))
+    }
+
+    /// All objects, in key order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        let end = Key::new(ResourceId(u32::MAX), "", "");
+        self.objects.range(0..self.objects.rank(&end))
     }
 
     /// The objects of [`range`](Self::range), to be kept; for a name in all namespaces, all objects from `start` on.

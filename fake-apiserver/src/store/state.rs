@@ -5,6 +5,7 @@ use super::event::Event;
 use super::history::History;
 use super::key::{Key, ResourceId, Scope};
 use super::last_change::LastChange;
+use super::saved::{Past, Takeover};
 use super::snapshot::Snapshot;
 use super::tree::Tree;
 use std::collections::{HashMap, HashSet};
@@ -135,6 +136,34 @@ impl State {
     /// The revision at which the resource began anew.
     pub(super) fn begun(&self, resource: ResourceId) -> Option<u64> {
         self.begun.get(&resource).copied()
+    }
+
+    /// The revisions at which resources began anew.
+    pub(super) fn all_begun(&self) -> Vec<(ResourceId, u64)> {
+        self.begun.iter().map(|(resource, revision)| (*resource, *revision)).collect()
+    }
+
+    /// Takes over a content, while there is none.
+    pub(super) fn take_over(&mut self, content: Takeover) {
+        for (draft, revision) in content.base {
+            self.objects.insert(Arc::new(Entry::new(draft, revision)));
+        }
+        self.history.compact(content.compacted);
+        for (revision, change) in content.changes {
+            self.revision = revision;
+            let (before, after) = match change {
+                Past::Stored(draft) => {
+                    let entry = Arc::new(Entry::new(draft, revision));
+                    (self.objects.insert(entry.clone()), Some(entry))
+                }
+                Past::Removed(key) => (self.objects.remove(&key), None),
+            };
+            if before.is_some() || after.is_some() {
+                self.record(before, after);
+            }
+        }
+        self.revision = self.revision.max(content.revision);
+        self.begun.extend(content.begun);
     }
 
     pub(super) fn is_closed(&self, resource: ResourceId) -> bool {

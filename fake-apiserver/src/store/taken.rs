@@ -40,16 +40,16 @@ impl Drop for Taken {
 }
 
 /// The wait of a writer until all streams that owed the event have passed it on.
-pub(crate) struct AllTaken(Weak<Taken>);
+pub struct AllTaken(Weak<Taken>);
 
 impl AllTaken {
     /// Whether there is anything to wait for.
-    pub(crate) fn is_due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.0.strong_count() > 0
     }
 
     /// Ready once that is so; the task is woken then.
-    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<()> {
+    pub fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let Some(taken) = self.0.upgrade() else { return Poll::Ready(()) };
         // If the streams let go of it meanwhile, the end of this function wakes the task.
         let waiter = &mut *taken.0.lock().expect("no code that runs under this lock panics");

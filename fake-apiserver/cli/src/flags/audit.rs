@@ -1,5 +1,6 @@
 //! The flags of auditing: kube-apiserver's, in a table.
 
+use super::AUDITING;
 use super::values::go_bool;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -77,7 +78,7 @@ impl Flag {
 
 impl Args for AuditFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(FLAGS.iter().map(Flag::argument))
+        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(AUDITING)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

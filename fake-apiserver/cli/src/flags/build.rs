@@ -4,8 +4,9 @@ use super::Flags;
 use super::controllers::{self, BuiltIn};
 use super::gates::Setting;
 use anyhow::Context;
-use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
+use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, IdentityError, StartError};
 use std::path::Path;
+use std::time::Duration;
 
 const CLIENT_CA_FILE: &str = "client-ca-file";
 const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
@@ -25,6 +26,11 @@ impl Flags {
             builder = builder.tls_identity(read(TLS_CERT_FILE, certificate)?, read(TLS_PRIVATE_KEY_FILE, key)?);
         }
         builder = given(builder, self.cert_dir.as_ref(), Builder::cert_dir);
+        builder = self.tls_san.iter().fold(builder, Builder::add_tls_name);
+        builder = given(builder, self.advertise_address, Builder::advertise_address);
+        builder = given(builder, self.external_hostname.as_ref(), Builder::external_hostname);
+        let directives = &self.strict_transport_security_directives;
+        builder = given(builder, listed(directives), Builder::strict_transport_security);
         if let Some(path) = &self.token_auth_file {
             builder = builder.add_token_file(&path.to_string_lossy(), &read(TOKEN_AUTH_FILE, path)?);
         }
@@ -83,6 +89,8 @@ impl Flags {
         builder = given(builder, self.history, Builder::history);
         builder = given(builder, self.request_timeout, Builder::request_timeout);
         builder = given(builder, self.latency, Builder::write_latency);
+        let shortest = self.min_request_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        builder = given(builder, shortest, Builder::min_request_timeout);
         builder = given(builder, self.history_bytes, Builder::history_bytes);
         Ok(given(builder, self.seed, Builder::seed))
     }
@@ -94,12 +102,12 @@ impl Flags {
         allows_all.then_some(false)
     }
 
-    /// Starts the server that the flags describe.
+    /// Starts the server that the flags describe, with the state that another one has left.
     ///
     /// # Errors
     /// Those of [`builder`](Self::builder) and [`Builder::start`]; those about a file name it and its flag.
-    pub async fn start(&self) -> anyhow::Result<FakeApiServer> {
-        self.builder()?.start().await.map_err(|error| match self.culprit(&error) {
+    pub async fn start(&self, state: Option<Vec<u8>>) -> anyhow::Result<FakeApiServer> {
+        given(self.builder()?, state, Builder::restore).start().await.map_err(|error| match self.culprit(&error) {
             Some((flag, path)) => anyhow::Error::new(error).context(format!("--{flag} {}", path.display())),
             None => error.into(),
         })
@@ -115,6 +123,14 @@ impl Flags {
             StartError::ServiceAccountSigningKey(_) => {
                 (SIGNING_KEY_FILE, self.service_account_signing_key_file.as_ref())
             }
+            StartError::Identity(IdentityError::NoPair { .. } | IdentityError::Folder { .. }) => return None,
+            StartError::Identity(IdentityError::Key(_)) if self.tls_private_key_file.is_some() => {
+                (TLS_PRIVATE_KEY_FILE, self.tls_private_key_file.as_ref())
+            }
+            StartError::Identity(_) if self.tls_cert_file.is_some() => (TLS_CERT_FILE, self.tls_cert_file.as_ref()),
+            // One that is made is sound.
+            StartError::Identity(IdentityError::Generate(_)) => return None,
+            StartError::Identity(_) => ("cert-dir", self.cert_dir.as_ref()),
             _ => return None,
         };
         Some((flag, path?))

@@ -34,8 +34,12 @@ fn spelled_as_for_kube_apiserver() {
     let flags = parse(&["--service-account-issuer=https://a", "--service-account-issuer", "b,c"]).unwrap();
     assert_eq!(flags.service_account_issuer, ["https://a", "b,c"]);
     assert_eq!(parse(&["--api-audiences=a,b", "--api-audiences=c"]).unwrap().api_audiences, ["a", "b", "c"]);
-    let flags = parse(&["--clock-offset=0=-30", "--clock-offset", "1=+7"]).unwrap();
-    assert_eq!(flags.clock_offset, [(0, -30), (1, 7)]);
+    let flags =
+        parse(&["--clock-offset=0=-30", "--clock-offset", "1=+7", "--clock-offset=2=-2m", "--clock-offset=3=1h"]);
+    assert_eq!(flags.unwrap().clock_offset, [(0, -30), (1, 7), (2, -120), (3, 3600)]);
+    for wrong in ["0=x", "0=1500ms", "0=", "0=--1s", "-1=1s", "x"] {
+        assert!(parse(&[&format!("--clock-offset={wrong}")]).is_err(), "{wrong}");
+    }
     for arguments in
         [&["--authorization-mode=AlwaysDeny,AlwaysAllow"][..], &["--authorization-mode", "AlwaysDeny,AlwaysAllow"]]
     {
@@ -114,7 +118,7 @@ fn refusals_are_one_line() {
         ),
         (
             "--clock-offset=1",
-            "error: invalid value '1' for '--clock-offset <REPLICA=SECONDS>': not REPLICA=SECONDS, such as 1=-30"
+            "error: invalid value '1' for '--clock-offset <REPLICA=DURATION>': not REPLICA=DURATION, such as 1=-30s"
                 .into(),
         ),
     ] {

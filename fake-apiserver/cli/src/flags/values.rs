@@ -33,11 +33,32 @@ pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(|| "not a duration such as 30s".into())
 }
 
+/// A replica and an offset of its clock in seconds: `1=-30`, `0=2m`.
 pub(super) fn clock_offset(text: &str) -> Result<(usize, i64), String> {
-    let (replica, seconds) = text.split_once('=').ok_or("not REPLICA=SECONDS, such as 1=-30")?;
+    let (replica, offset) = text.split_once('=').ok_or("not REPLICA=DURATION, such as 1=-30s")?;
     let replica = replica.parse().map_err(|_| "the replica is not a number from 0 on")?;
-    let seconds = seconds.parse().map_err(|_| "the offset is not a number of seconds")?;
-    Ok((replica, seconds))
+    if let Ok(seconds) = offset.parse() {
+        return Ok((replica, seconds));
+    }
+    let (is_behind, length) = offset.strip_prefix('-').map_or((false, offset), |length| (true, length));
+    let length = parse_duration(length).ok().filter(|_| !length.starts_with('-'));
+    let length = length.ok_or("the offset is neither a number of seconds nor a duration such as 2m")?;
+    if length.subsec_nanos() != 0 {
+        return Err("the offset has fractions of a second".into());
+    }
+    // A duration has less than 2^63 nanoseconds.
+    let seconds = length.as_secs().cast_signed();
+    Ok((replica, if is_behind { seconds.saturating_neg() } else { seconds }))
+}
+
+/// A directive of the header `Strict-Transport-Security` (`validateHSTSDirectives` of `k8s.io/apiserver/pkg/server/options`, v0.37.1).
+pub(super) fn transport_security(text: &str) -> Result<String, String> {
+    let is_age = text.strip_prefix("max-age=").is_some_and(|age| !age.contains('='));
+    match text.trim() {
+        "" => Err("empty value in strict-transport-security-directives".into()),
+        _ if is_age || ["includeSubDomains", "preload"].contains(&text) => Ok(text.to_owned()),
+        _ => Err("allowed values: max-age=expireTime, includeSubDomains, preload".into()),
+    }
 }
 
 /// The address of a port of a service.

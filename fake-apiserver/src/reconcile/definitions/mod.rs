@@ -173,14 +173,16 @@ impl Definitions {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };
-        let id = match before {
-            Some(served) => cluster.catalogs.put(served.resource, description).then_some(served.resource),
+        // One that had objects before the server started goes on with its past.
+        let restored = before.is_none().then(|| cluster.catalogs.take_reserved(&description)).flatten();
+        let id = match before.map(|served| served.resource).or(restored) {
+            Some(resource) => cluster.catalogs.put(resource, description).then_some(resource),
             None => cluster.catalogs.add(description),
         };
         match id {
             Some(resource) => {
                 // As upstream, which makes another storage for another spec or other names, with a watch cache of its own.
-                if before.is_none_or(|served| served.made_of.differs(&made_of)) {
+                if restored.is_none() && before.is_none_or(|served| served.made_of.differs(&made_of)) {
                     cluster.store.begin(resource);
                 }
                 all.insert(name.into(), Served { resource, made_of, emptied: None });

@@ -5,6 +5,7 @@ use crate::auth::keys::KeyError;
 use crate::auth::modes::ModeError;
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{AuthorityError, ConfigError};
+use crate::commit::saved::StateError;
 use crate::server::tls::IdentityError;
 use std::io;
 use std::net::SocketAddr;
@@ -80,6 +81,12 @@ pub enum StartError {
         /// The last port.
         last: u16,
     },
+    /// The directives cannot be a header.
+    #[error("strict-transport-security-directives {directives:?} cannot be sent in a header")]
+    TransportSecurity {
+        /// The directives.
+        directives: String,
+    },
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -112,4 +119,7 @@ pub enum StartError {
     /// The options of auditing are wrong, or a file that they name is.
     #[error("{0}")]
     Audit(String),
+    /// The state of another server cannot be taken over.
+    #[error(transparent)]
+    State(#[from] StateError),
 }

@@ -9,11 +9,12 @@ mod controllers;
 mod debug;
 mod error;
 mod limits;
-mod own_address;
 mod pools;
+mod reach;
 mod requests;
 mod runtime_config;
 mod services;
+mod serving;
 
 pub use error::StartError;
 
@@ -28,6 +29,7 @@ use crate::auth::modes::{self, AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
+use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::fault::Faults;
@@ -42,6 +44,7 @@ use crate::turns::Turns;
 use crate::webhook::Network;
 use error::MOST_REPLICAS;
 use pools::Pools;
+use reach::Reach;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -58,6 +61,8 @@ const DEFAULT_HISTORY: usize = 10_000;
 const DEFAULT_HISTORY_BYTES: usize = 256 * 1024 * 1024;
 /// Upstream's default of `--request-timeout`.
 const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// Upstream's default of `--min-request-timeout`.
+const DEFAULT_MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// The description of a server, and its [start](Builder::start). A step whose name begins with `add` adds to earlier values,
 /// every other one replaces them. Invalid values fail the start.
@@ -71,6 +76,8 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     cert_dir: Option<PathBuf>,
+    reach: Reach,
+    transport_security: Option<http::HeaderValue>,
     authentication: auth::Config,
     authorization: Vec<AuthorizationMode>,
     admission: admission_chain::Config,
@@ -79,6 +86,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
     request_timeout: Duration,
+    min_request_timeout: Duration,
     patient: bool,
     write_latency: Duration,
     history: usize,
@@ -93,6 +101,7 @@ pub struct Builder {
     pools: Pools,
     services: Given,
     runtime_config: Vec<(String, String)>,
+    state: Option<Vec<u8>>,
     #[cfg(feature = "controllers")]
     controllers: Settings,
 }
@@ -120,6 +129,8 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             cert_dir: None,
+            reach: Reach::default(),
+            transport_security: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
             authorization: vec![AuthorizationMode::AlwaysAllow],
             admission: admission_chain::Config::default(),
@@ -128,6 +139,7 @@ impl Default for Builder {
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
+            min_request_timeout: DEFAULT_MIN_REQUEST_TIMEOUT,
             patient: false,
             write_latency: Duration::ZERO,
             history: DEFAULT_HISTORY,
@@ -142,6 +154,7 @@ impl Default for Builder {
             pools: Pools::default(),
             services: Given::default(),
             runtime_config: Vec::new(),
+            state: None,
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
@@ -156,50 +169,6 @@ impl FakeApiServer {
 }
 
 impl Builder {
-    /// The address to listen on; 127.0.0.1 by default.
-    #[must_use]
-    pub fn bind_address(mut self, address: IpAddr) -> Self {
-        self.bind_address = address;
-        self
-    }
-
-    /// The HTTPS port of the first replica; the others get those that follow. 0, the default, is any free one.
-    #[must_use]
-    pub fn secure_port(mut self, port: u16) -> Self {
-        self.secure_port = Some(port);
-        self
-    }
-
-    /// The plain HTTP port of the first replica, beside the HTTPS port; the others get those that follow. 0 is any free one.
-    #[must_use]
-    pub fn insecure_port(mut self, port: u16) -> Self {
-        self.insecure_port = Some(port);
-        self
-    }
-
-    /// Plain HTTP only, on any free port unless [`insecure_port`](Self::insecure_port) names one.
-    #[must_use]
-    pub fn insecure(mut self) -> Self {
-        self.secure_port = None;
-        self.insecure_port = self.insecure_port.or(Some(0));
-        self
-    }
-
-    /// The serving certificate (chain) and its key, as PEM. Without it an authority and a certificate are made.
-    #[must_use]
-    pub fn tls_identity(mut self, certificate_pem: impl Into<String>, key_pem: impl Into<String>) -> Self {
-        self.tls_identity = Some((certificate_pem.into(), key_pem.into()));
-        self
-    }
-
-    /// A folder for the serving certificate, unless [`tls_identity`](Self::tls_identity) gives one: `apiserver.crt` and
-    /// `apiserver.key` in it are used, or created there if neither exists.
-    #[must_use]
-    pub fn cert_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.cert_dir = Some(folder.into());
-        self
-    }
-
     /// The number of servers of the control plane, at most 100; 1 by default.
     #[must_use]
     pub fn replicas(mut self, count: usize) -> Self {
@@ -244,6 +213,14 @@ impl Builder {
         self
     }
 
+    /// Begins with the objects, the revision and the history of another server, which [`FakeApiServer::into_state`] has returned. Watches of
+    /// its clients go on where they were.
+    #[must_use]
+    pub fn restore(mut self, state: impl Into<Vec<u8>>) -> Self {
+        self.state = Some(state.into());
+        self
+    }
+
     /// Whether the server empties and removes namespaces that are deleted, as kube-controller-manager does; on by
     /// default. Without it they stay `Terminating`, as under envtest.
     #[must_use]
@@ -261,7 +238,9 @@ impl Builder {
     /// Outside of a tokio runtime.
     pub async fn start(mut self) -> Result<FakeApiServer, StartError> {
         self.check()?;
-        let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
+        // The ids of the server before are not made again.
+        let past = self.state.as_deref().map(saved::revision).transpose()?.unwrap_or_default();
+        let ids = self.seed.map_or_else(Ids::random, |seed| Ids::seeded(seed.wrapping_add(past)));
         let admin_token = format!("admin-{}", ids.uid());
         self = self.add_static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
         #[cfg(feature = "controllers")]
@@ -321,11 +300,12 @@ impl Builder {
         if let Some((certificate, key)) = &self.tls_identity {
             return Identity::from_pem(certificate, key, clients);
         }
-        let Some(folder) = &self.cert_dir else { return Ok(Identity::generate(self.bind_address, clients)?.0) };
+        let names = self.reach.names();
+        let Some(folder) = &self.cert_dir else { return Ok(Identity::generate(self.bind_address, &names, clients)?.0) };
         if let Some(pair) = cert_dir::read(folder)? {
             return Identity::from_pem(&pair.certificate, &pair.key, clients);
         }
-        let (identity, pair) = Identity::generate(self.bind_address, clients)?;
+        let (identity, pair) = Identity::generate(self.bind_address, &names, clients)?;
         cert_dir::write(folder, &pair)?;
         Ok(identity)
     }
@@ -339,9 +319,14 @@ impl Builder {
     ) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let store = Store::with_history(self.history, self.history_bytes);
+        let catalogs = Arc::new(self.catalogs()?);
+        if let Some(state) = &self.state {
+            store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
+        }
         let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
-        let addresses: Vec<SocketAddr> = bound.iter().filter_map(Bound::address).collect();
+        let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
+        let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
         let options = reconcile::Options {
             namespaces: self.namespace_controller,
             cluster_roles: self.cluster_role_aggregation,
@@ -354,10 +339,8 @@ impl Builder {
                 .unwrap_or_default(),
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
-        let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
-        let own =
-            bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| own_address::own_address(*address));
+        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
         let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
         let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
@@ -382,6 +365,7 @@ impl Builder {
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
             write_latency: self.write_latency,
+            min_request_timeout: self.min_request_timeout,
             turns: Arc::new(Turns::new()),
             faults: Faults::default(),
             auditor: auditor.map(Arc::new),
@@ -413,7 +397,10 @@ impl Builder {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
             let Some(address) = bound.address() else { continue };
-            let replica = Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
+            let address = self.reach.public(address);
+            let mut replica =
+                Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
+            replica.transport_security.clone_from(&self.transport_security);
             let secure = bound.secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));
         }

@@ -14,6 +14,14 @@ impl Builder {
         self
     }
 
+    /// The time that a watch without a time limit of its client lasts at least, in whole seconds; half an hour by default. It lasts at most
+    /// twice as long.
+    #[must_use]
+    pub fn min_request_timeout(mut self, shortest: Duration) -> Self {
+        self.min_request_timeout = shortest;
+        self
+    }
+
     /// Lets requests take as long as they need, except for those with a `timeout` of the client: for tests on machines that are busy
     /// with other work. Off by default.
     #[must_use]

@@ -1,0 +1,136 @@
+//! An API server that stops and starts finds its objects with the stand-in for etcd.
+
+#![cfg(unix)]
+
+mod programs;
+
+use programs::{Program, ask, called, first_event, port, tokens};
+use std::path::Path;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+/// An API server with those objects.
+fn server(folder: &Path, etcd: u16, more: &[&str]) -> Program {
+    let flags = ["--secure-port=0", "--authorization-mode=RBAC", "--bind-address=127.0.0.1"];
+    let mut arguments: Vec<String> = flags.iter().chain(more).map(ToString::to_string).collect();
+    arguments.extend([tokens(folder), format!("--etcd-servers=http://127.0.0.1:{etcd}")]);
+    Program::start(&called(folder, "kube-apiserver"), &arguments, "--insecure-port=0")
+}
+
+fn definition() -> String {
+    r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+                     "properties": {"spec": {"type": "object", "properties": {"n": {"type": "integer"}}}}}}}]}}"#
+        .to_owned()
+}
+
+fn widget(name: &str) -> String {
+    format!(
+        r#"{{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {{"name": "{name}"}}, "spec": {{"n": 1}}}}"#
+    )
+}
+
+fn map(name: &str) -> String {
+    format!(r#"{{"metadata": {{"name": "{name}", "labels": {{"a": "b"}}}}}}"#)
+}
+
+#[test]
+fn objects_uids_revisions_and_watches_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let port = port();
+    let etcd = Program::etcd(folder.path(), port);
+    let mut first = server(folder.path(), port, &[]);
+    let url = first.ready()[1].clone();
+    ask(&url, "POST", DEFINITIONS, &definition());
+    let old = ask(&url, "POST", MAPS, &map("old"));
+    let old_widget = ask(&url, "POST", WIDGETS, &widget("old"));
+    let gone = ask(&url, "POST", MAPS, &map("gone"));
+    ask(&url, "DELETE", &format!("{MAPS}/gone"), "");
+    let new = ask(&url, "POST", MAPS, &map("new"));
+    let new_widget = ask(&url, "POST", WIDGETS, &widget("new"));
+    let before = [MAPS, WIDGETS, DEFINITIONS].map(|list| ask(&url, "GET", list, ""));
+    first.terminate();
+
+    let mut second = server(folder.path(), port, &[]);
+    let url = second.ready()[1].clone();
+    let after = [MAPS, WIDGETS, DEFINITIONS].map(|list| ask(&url, "GET", list, ""));
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before["items"], after["items"]);
+        let revision = |list: &serde_json::Value| list["metadata"]["resourceVersion"].as_str()?.parse::<u64>().ok();
+        assert!(revision(before) <= revision(after));
+    }
+    let selected = ask(&url, "GET", &format!("{MAPS}?labelSelector=a%3Db&fieldSelector=metadata.name%3Dnew"), "");
+    assert_eq!(selected["items"].as_array().map(Vec::len), Some(1), "{selected}");
+    // Watches go on after the last object that their client knows.
+    let revision =
+        |object: &serde_json::Value| object["metadata"]["resourceVersion"].as_str().expect("text").to_owned();
+    let event = first_event(&url, MAPS, &revision(&old));
+    assert_eq!((&event["type"], &event["object"]), (&"ADDED".into(), &with_type(&gone)));
+    let event = first_event(&url, MAPS, &revision(&gone));
+    assert_eq!((&event["type"], &event["object"]["metadata"]["uid"]), (&"DELETED".into(), &gone["metadata"]["uid"]));
+    let event = first_event(&url, WIDGETS, &revision(&old_widget));
+    assert_eq!((&event["type"], &event["object"]), (&"ADDED".into(), &new_widget));
+    // Later writes have later revisions.
+    let later = ask(&url, "POST", MAPS, &map("later"));
+    let number = |object| revision(object).parse::<u64>().expect("a number");
+    assert!(number(&later) > number(&new_widget) && number(&later) > number(&new));
+    second.terminate();
+
+    // Once more, with what the second one has written.
+    let mut third = server(folder.path(), port, &[]);
+    let url = third.ready()[1].clone();
+    assert_eq!(ask(&url, "GET", &format!("{MAPS}/later"), "")["metadata"]["uid"], later["metadata"]["uid"]);
+    third.terminate();
+    etcd.terminate();
+}
+
+/// An object of a list or create, as watches have it.
+fn with_type(object: &serde_json::Value) -> serde_json::Value {
+    let mut object = object.clone();
+    object["apiVersion"] = "v1".into();
+    object["kind"] = "ConfigMap".into();
+    object
+}
+
+#[test]
+fn one_server_has_the_objects_at_a_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let port = port();
+    let etcd = Program::etcd(folder.path(), port);
+    let mut first = server(folder.path(), port, &[]);
+    let url = first.ready()[1].clone();
+    ask(&url, "POST", MAPS, &map("a"));
+    let refusal = server(folder.path(), port, &[]).refusal();
+    let expected = format!(
+        "error: --etcd-servers http://127.0.0.1:{port}: another API server keeps its objects there under --etcd-prefix /registry\n"
+    );
+    assert_eq!(refusal, expected);
+    // Under another prefix there are other objects.
+    let mut other = server(folder.path(), port, &["--etcd-prefix=/other"]);
+    let others = ask(&other.ready()[1].clone(), "GET", MAPS, "");
+    assert!(!others.to_string().contains("\"name\":\"a\""), "{others}");
+    other.terminate();
+    // One that is killed leaves nothing, and takes its claim along.
+    first.signal("-KILL");
+    first.0.wait().expect("an end");
+    let mut next = server(folder.path(), port, &[]);
+    next.ready();
+    next.terminate();
+    etcd.terminate();
+}
+
+#[test]
+fn without_the_stand_in_objects_are_in_memory() {
+    use std::io::Read as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut server = server(folder.path(), port(), &[]);
+    server.ready();
+    server.signal("-TERM");
+    let mut said = String::new();
+    server.0.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert!(said.contains("objects are in memory only"), "{said}");
+    assert!(server.0.wait().expect("an end").success());
+}

@@ -1,0 +1,44 @@
+//! The content of a store with its past, for another store to take over.
+
+use super::entry::Draft;
+use super::event::Event;
+use super::key::{Key, ResourceId};
+use super::snapshot::Snapshot;
+use imbl::Vector;
+use std::sync::Arc;
+
+/// The content of a store.
+pub struct Saved {
+    /// The content at the oldest revision that can be read.
+    pub base: Snapshot,
+    /// The events since then, oldest first.
+    pub events: Vector<Arc<Event>>,
+    /// The present revision.
+    pub revision: u64,
+    /// The revisions at which resources began anew.
+    pub begun: Vec<(ResourceId, u64)>,
+}
+
+/// A content that an empty store takes over.
+#[derive(Debug, Default)]
+pub struct Takeover {
+    /// The oldest revision that can be read.
+    pub compacted: u64,
+    /// The objects at that revision, each with its own.
+    pub base: Vec<(Draft, u64)>,
+    /// The changes since then, with their revisions, oldest first.
+    pub changes: Vec<(u64, Past)>,
+    /// The present revision.
+    pub revision: u64,
+    /// The revisions at which resources began anew.
+    pub begun: Vec<(ResourceId, u64)>,
+}
+
+/// A change in the past.
+#[derive(Debug)]
+pub enum Past {
+    /// The object was stored.
+    Stored(Draft),
+    /// The object was removed.
+    Removed(Key),
+}
