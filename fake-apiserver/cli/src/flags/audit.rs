@@ -1,6 +1,5 @@
 //! The flags of auditing: kube-apiserver's, in a table.
 
-use super::AUDITING;
 use super::values::go_bool;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -20,6 +19,8 @@ struct Flag {
 }
 
 const BOOL: &str = "BOOL";
+/// The heading of the help.
+const AUDITING: &str = "Auditing";
 
 #[rustfmt::skip]
 const FLAGS: [Flag; 32] = [

@@ -43,7 +43,6 @@ const SERVING: &str = "Serving";
 const USERS: &str = "Users and what they may do";
 const API: &str = "What is served";
 const TOKENS: &str = "Tokens of service accounts";
-const AUDITING: &str = "Auditing";
 const LIMITS: &str = "Limits and time";
 
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, and by default everything is allowed.
