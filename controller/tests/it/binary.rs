@@ -115,6 +115,6 @@ async fn lead_and_end(stderr: Stdio) {
     assert!(terminated.success());
     assert_eq!(process.wait().expect("the process ends").code(), Some(0));
     let leases: Api<Lease> = Api::namespaced(server.client(), "kube-system");
-    let lease = leases.get("kube-controller-manager").await.expect("the lease exists");
+    let lease = leases.get("controller-manager").await.expect("the lease exists");
     assert_eq!(lease.spec.and_then(|spec| spec.holder_identity).as_deref(), Some(""));
 }

@@ -58,17 +58,18 @@ pub(crate) enum Change {
 pub(crate) struct Commits<'c> {
     store: &'c Store,
     after: Option<&'c dyn After>,
-    latency: Duration,
+    /// The time for which each commit is held before it is made. A reference, as requests are moved with it.
+    latency: &'c Duration,
 }
 
 impl<'c> Commits<'c> {
     /// Commits to `store`, observed by `after`.
     pub(crate) fn new(store: &'c Store, after: Option<&'c dyn After>) -> Self {
-        Commits { store, after, latency: Duration::ZERO }
+        Commits { store, after, latency: &Duration::ZERO }
     }
 
     /// Holds each commit for that time before it is made.
-    pub(crate) fn held_for(self, latency: Duration) -> Self {
+    pub(crate) fn held_for(self, latency: &'c Duration) -> Self {
         Commits { latency, ..self }
     }
 
@@ -152,7 +153,7 @@ impl<'c> Commits<'c> {
     async fn hold(&self) {
         if !self.latency.is_zero() {
             // Boxed, for it is rare.
-            Box::pin(sleep(self.latency)).await;
+            Box::pin(sleep(*self.latency)).await;
         }
     }
 

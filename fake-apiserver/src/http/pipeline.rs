@@ -221,11 +221,10 @@ impl<'r> Exchange<'r> {
             }
         };
         trace.body.clone_from(&body.bytes);
-        let cluster = &self.replica.cluster;
         let mut request = api::Request {
-            cluster,
+            cluster: &self.replica.cluster,
             objects: self.objects(),
-            commits: self.ticket.commits(&cluster.store).held_for(cluster.write_latency),
+            commits: self.ticket.commits(&self.replica.cluster.store).held_for(&self.replica.cluster.write_latency),
             view: &self.replica.view,
             clock: &self.replica.clock,
             now: self.now,
