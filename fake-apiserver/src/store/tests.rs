@@ -261,7 +261,7 @@ fn a_writer_hears_when_streams_have_passed_on_an_event() {
         create(&store, namespace, name, "");
         store.get(&key(namespace, name)).expect("it was made")
     };
-    // A subscription that is not polled is no stream.
+    // The subscription was not polled by a task, so it does not count.
     assert!(!store.taken(&entry("a", "1")).is_due());
     while stream.poll_next(&mut context).is_ready() {}
     let second = entry("a", "2");

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The greatest number of lines of README.
 const FRONT_DOOR: usize = 150;
+/// The tests that blocks of Rust are copied from.
+const TESTS: [&str; 2] = ["fake-apiserver/tests/it/pages.rs", "fake-apiserver/examples/operator/tests/operator.rs"];
 /// The documents at the top.
 const TOP: [&str; 5] = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "fixtures/README.md"];
 
@@ -99,7 +101,7 @@ fn blocks_of_rust(page: &str) -> Vec<Vec<&str>> {
 #[test]
 fn blocks_of_rust_are_copies_of_tests() {
     let read = |path: &str| std::fs::read_to_string(crate::root().join(path)).expect("a source");
-    let tests = read("fake-apiserver/tests/it/pages.rs");
+    let tests: String = TESTS.map(read).concat();
     let tests: Vec<&str> = tests.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_copy = |block: &[&str]| {
         // What a block imports stands at the beginning of the file, among others.
@@ -115,12 +117,7 @@ fn blocks_of_rust_are_copies_of_tests() {
     for path in top.into_iter().chain(pages(&crate::root().join("docs"))) {
         let page = std::fs::read_to_string(&path).expect("a page");
         for block in blocks_of_rust(&page) {
-            assert!(
-                is_copy(&block),
-                "{}: not in fake-apiserver/tests/it/pages.rs:\n{}",
-                path.display(),
-                block.join("\n")
-            );
+            assert!(is_copy(&block), "{}: not in {TESTS:?}:\n{}", path.display(), block.join("\n"));
         }
     }
 }

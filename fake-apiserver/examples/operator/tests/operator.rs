@@ -9,10 +9,10 @@ use kube::runtime::wait::{await_condition, conditions};
 use operator_example::{Site, SiteSpec, install, run};
 use serde_json::json;
 
-/// The README shows lines of this file.
+/// The page shows lines of this file.
 #[test]
-fn the_readme_is_up_to_date() {
-    let section = include_str!("../../../../README.md").split("## Test an operator").nth(1).expect("the section");
+fn the_page_is_up_to_date() {
+    let section = include_str!("../../../../docs/rust.md").split("## An operator").nth(1).expect("the section");
     let code = section.split("```").nth(1).expect("the code").lines().skip(1);
     for line in code {
         assert!(include_str!("operator.rs").lines().any(|own| own == line), "{line}");
