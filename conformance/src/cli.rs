@@ -77,7 +77,8 @@ enum Command {
         check: bool,
     },
     /// Records what a real kube-apiserver makes of command lines
-    CommandLines {
+    #[command(name = "command-lines")]
+    Lines {
         /// Write nothing; fail if an answer is another one than the recorded one
         #[arg(long)]
         check: bool,
@@ -223,7 +224,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::openapi::run(&Real::start(true).await?, root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::CommandLines { check }) => {
+        Some(Command::Lines { check }) => {
             crate::command_lines::record(&root.join("fixtures/command-lines.jsonl"), *check)?;
             Ok(ExitCode::SUCCESS)
         }

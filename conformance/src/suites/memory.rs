@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ const MARK: &str = "SUITE_OF";
 /// A watch over the programs of a folder that a command starts.
 pub(super) struct Watch {
     peak: Arc<AtomicU64>,
-    stop: Arc<AtomicBool>,
+    stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
@@ -34,12 +35,13 @@ impl Watch {
             .flatten()
             .filter_map(|entry| std::fs::canonicalize(entry.ok()?.path()).ok())
             .collect();
-        let (peak, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let (seen, stopped) = (peak.clone(), stop.clone());
+        let peak = Arc::new(AtomicU64::new(0));
+        let (stop, stopped) = channel();
+        let seen = peak.clone();
         let thread = std::thread::spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
+            // It ends when the sender is dropped.
+            while stopped.recv_timeout(PACE) == Err(RecvTimeoutError::Timeout) {
                 seen.fetch_max(resident(&mark, &programs), Ordering::Relaxed);
-                std::thread::sleep(PACE);
             }
         });
         Watch { peak, stop, thread }
@@ -47,7 +49,7 @@ impl Watch {
 
     /// The most bytes that they had in memory together.
     pub(super) fn end(self) -> u64 {
-        self.stop.store(true, Ordering::Relaxed);
+        drop(self.stop);
         self.thread.join().expect("it does not panic");
         self.peak.load(Ordering::Relaxed)
     }

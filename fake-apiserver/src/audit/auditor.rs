@@ -56,7 +56,7 @@ impl Auditor {
             (Some(_), None) => tracing::info!("no audit policy file provided, no events are sent to the webhook"),
             (Some(path), Some(_)) => {
                 let client = client(path, network).map_err(|why| format!("initializing audit webhook: {why}"))?;
-                let output = Output::Webhook(Webhook { client, initial_backoff: webhook.initial_backoff });
+                let output = Output::Webhook(Box::new(Webhook { client, initial_backoff: webhook.initial_backoff }));
                 backends.push(Backend::new(output, &webhook.batch, &webhook.truncate, runtime));
             }
         }

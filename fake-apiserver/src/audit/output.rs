@@ -26,7 +26,7 @@ const JITTER: f64 = 0.2;
 /// An output of events.
 pub(super) enum Output {
     Log(Log),
-    Webhook(Webhook),
+    Webhook(Box<Webhook>),
 }
 
 /// The log.
