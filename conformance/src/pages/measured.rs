@@ -42,8 +42,7 @@ pub fn text(root: &Path) -> Result<String> {
         format!("{} attacks are endured.", attacks[1]),
     ];
     let links = [FIDELITY, FIDELITY, FIDELITY, FIDELITY, FIDELITY, FIDELITY, ATTACKS];
-    let lines = lines.iter().zip(links).map(|(line, page)| format!("- {line} ([how]({page}))"));
-    Ok(lines.collect::<Vec<_>>().join("\n"))
+    Ok(lines.iter().zip(links).map(|(line, page)| format!("- {line} ([how]({page}))\n")).collect())
 }
 
 /// The rows of a table, without its head, by cells.

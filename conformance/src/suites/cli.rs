@@ -72,7 +72,7 @@ pub fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
         is_equal &= compared.lost(listed).is_empty();
     }
     let (compared, listed): (Vec<Compared>, Vec<_>) = results.into_iter().unzip();
-    println!("{}", table(&compared));
+    print!("{}", table(&compared));
     if let Some(file) = &mut junit {
         let runs: Vec<_> = compared.iter().zip(&listed).map(|(one, listed)| one.report(listed)).collect();
         std::io::Write::write_all(file, report::junit(&runs).as_bytes())?;

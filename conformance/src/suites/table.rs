@@ -85,8 +85,8 @@ impl Compared {
 pub(super) fn table(all: &[Compared]) -> String {
     let mut table =
         "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
-                     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+                     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
             .to_owned();
-    all.iter().for_each(|compared| write!(table, "\n{}", compared.row()).expect("writing to a string"));
+    all.iter().for_each(|compared| writeln!(table, "{}", compared.row()).expect("writing to a string"));
     table
 }
