@@ -36,7 +36,7 @@ impl Exchange<'_> {
                 if !error.is_empty() {
                     tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
                 }
-                trace.authentication_error = Some(error);
+                trace.authentication_error = Some(error.into());
                 Err(ApiError::unauthorized())
             }
         }

@@ -62,7 +62,7 @@ impl Exchange<'_> {
         let mut own = Vec::new();
         if auditor.tells_more() {
             own.push((REPLICA.into(), self.replica.index.to_string()));
-            own.extend(trace.authentication_error.clone().map(|error| (AUTHENTICATION_ERROR.into(), error)));
+            own.extend(trace.authentication_error.clone().map(|error| (AUTHENTICATION_ERROR.into(), error.into())));
         }
         let clock = &self.replica.clock;
         trace.audited = Some(Audited::begin(auditor, clock, plan, course, origin, target, own).into());

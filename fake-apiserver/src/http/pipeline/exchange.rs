@@ -46,7 +46,7 @@ pub(super) struct Exchange<'r> {
 pub(super) struct Trace {
     pub(super) user: Option<Arc<User>>,
     pub(super) impersonated: Option<Impersonated>,
-    pub(super) authentication_error: Option<String>,
+    pub(super) authentication_error: Option<Box<str>>,
     /// Warnings that are sent also with a refusal.
     pub(super) warnings: Vec<String>,
     pub(super) annotations: Vec<Annotation>,

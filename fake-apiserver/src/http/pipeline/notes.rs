@@ -49,7 +49,7 @@ impl Exchange<'_> {
             name: self.name().into(),
             body: body.map(Into::into),
             code,
-            authentication_error: trace.authentication_error,
+            authentication_error: trace.authentication_error.map(String::from),
             annotations: trace.annotations,
         });
     }
