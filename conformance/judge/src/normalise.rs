@@ -34,7 +34,8 @@ impl Placeholders {
             // digits, too.
             let is_revision = |text: &str| {
                 let is_end = || placeholders.generated.keys().any(|name| name.ends_with(text));
-                Kind::of("resourceVersion", text).is_some() && !is_end()
+                let is_known = || text.parse().is_ok_and(|number| placeholders.revisions.contains(&number));
+                Kind::of("resourceVersion", text).is_some() && (is_known() || !(is_end() || may_be_generated(text)))
             };
             let text =
                 value.as_str().filter(|text| text.len() > 4 && !is_revision(text) && uids(text).next().is_none());
@@ -278,6 +279,11 @@ fn without_address(text: &str) -> String {
     address.map_or_else(|| text.to_owned(), |address| text.replace(address, "<address>"))
 }
 
+/// Whether a text of digits may be the end of a generated name: five letters of an alphabet that has these digits.
+fn may_be_generated(text: &str) -> bool {
+    text.len() == 5 && text.bytes().all(|digit| b"2456789".contains(&digit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +308,17 @@ mod tests {
             [object("builder-y", 8, 107, "2027-01-01T00:00:00Z"), object("b", 3, 99, "2027-01-01T00:00:09Z")];
         assert_eq!(normal(one.clone(), "x"), normal(other, "y"));
         assert_ne!(normal(one, "x"), normal(reversed, "y"));
+    }
+
+    #[test]
+    fn the_end_of_a_refused_name_has_its_name_although_it_looks_like_a_revision() {
+        let mut names = Names::default();
+        names.bind("worse", "28728".into());
+        let refusal = json!({"details": {"name": "A-28728"}});
+        assert_eq!(Placeholders::collect([&refusal], &names).normal(&refusal)["details"]["name"], "A-$worse");
+        let object = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": "28728"}});
+        let revision = &Placeholders::collect([&object], &names).normal(&object)["metadata"]["resourceVersion"];
+        assert_eq!(revision, "<revision 1>");
     }
 
     #[test]
