@@ -226,8 +226,12 @@ impl Store {
     /// The wait until the streams that owe the last event of an object have passed it on. Streams for which another writer waited in vain
     /// are not waited for, until they have caught up.
     pub fn taken(&self, entry: &Entry) -> AllTaken {
-        let (taken, all) = Taken::new();
-        self.watchers().about(&entry.key).for_each(|watcher| watcher.lock().hold(&taken));
+        let (taken, mut all) = Taken::new();
+        for watcher in self.watchers().about(&entry.key) {
+            if watcher.lock().hold(&taken) {
+                all.note();
+            }
+        }
         all
     }
 

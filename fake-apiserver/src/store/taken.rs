@@ -21,7 +21,7 @@ impl Taken {
     /// The pledge for streams to hold, and the wait for its end.
     pub(super) fn new() -> (Arc<Taken>, AllTaken) {
         let taken = Arc::new(Taken(Mutex::new(Waiter::default())));
-        let all = AllTaken(Arc::downgrade(&taken));
+        let all = AllTaken { taken: Arc::downgrade(&taken), is_due: false };
         (taken, all)
     }
 
@@ -40,17 +40,26 @@ impl Drop for Taken {
 }
 
 /// The wait of a writer until all streams that owed the event have passed it on.
-pub struct AllTaken(Weak<Taken>);
+pub struct AllTaken {
+    taken: Weak<Taken>,
+    /// Whether any stream is about the object.
+    is_due: bool,
+}
 
 impl AllTaken {
-    /// Whether there is anything to wait for.
+    /// Whether any stream tells of the object, or has told already.
     pub fn is_due(&self) -> bool {
-        self.0.strong_count() > 0
+        self.is_due
+    }
+
+    /// Notes that a stream does.
+    pub(super) fn note(&mut self) {
+        self.is_due = true;
     }
 
     /// Ready once that is so; the task is woken then.
     pub fn poll(&self, context: &Context<'_>) -> Poll<()> {
-        let Some(taken) = self.0.upgrade() else { return Poll::Ready(()) };
+        let Some(taken) = self.taken.upgrade() else { return Poll::Ready(()) };
         // If the streams let go of it meanwhile, the end of this function wakes the task.
         let waiter = &mut *taken.0.lock().expect("no code that runs under this lock panics");
         waiter.waker = Some(context.waker().clone());
@@ -60,7 +69,7 @@ impl AllTaken {
 
 impl Drop for AllTaken {
     fn drop(&mut self) {
-        if let Some(taken) = self.0.upgrade() {
+        if let Some(taken) = self.taken.upgrade() {
             let mut waiter = taken.0.lock().expect("no code that runs under this lock panics");
             waiter.left = true;
             waiter.waker = None;

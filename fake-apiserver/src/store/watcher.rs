@@ -135,12 +135,13 @@ impl Queue {
         }
     }
 
-    /// Holds `taken` until the events are passed on, if any are owed by a stream that is not slow.
-    pub(super) fn hold(&mut self, taken: &Arc<Taken>) {
-        let owes = !self.owed.is_empty() || self.behind.is_some();
-        if self.is_streamed && owes && !self.taken.iter().any(|taken| taken.is_overdue()) {
+    /// Holds `taken` until the events are passed on, if any are to be. Returns whether this is a stream that is not slow.
+    pub(super) fn hold(&mut self, taken: &Arc<Taken>) -> bool {
+        let is_awaited = self.is_streamed && !self.taken.iter().any(|taken| taken.is_overdue());
+        if is_awaited && (self.took || !self.owed.is_empty() || self.behind.is_some()) {
             self.taken.push(taken.clone());
         }
+        is_awaited
     }
 
     /// Expires, as owed events are forgotten.
