@@ -25,24 +25,47 @@ pub fn text(root: &Path) -> Result<String> {
     let clients = rows(&fidelity, "clients")?;
     let upstream = row(&clients, UPSTREAM)?;
     let envtest = rows(&fidelity, "suites")?;
-    let tests = |column: usize| envtest.iter().filter_map(|row| row[column].parse::<u64>().ok()).sum::<u64>();
-    let suites: Vec<_> = clients.iter().filter(|row| row[0] != UPSTREAM).collect();
-    let sum = |column: usize| suites.iter().filter_map(|row| row[column].parse::<u64>().ok()).sum::<u64>();
+    let clients: Vec<_> = clients.into_iter().filter(|row| row[0] != UPSTREAM).collect();
+    let count = clients.len();
     let attacks = row(&rows(&attacks, "attacks")?, ALL)?;
+    let (passed, possible) = (sum(&envtest, 3), sum(&envtest, 2));
     let lines = [
-        format!("{} tests of suites for envtest pass unchanged; {} do with the real pair.", tests(3), tests(2)),
-        format!("{} of {} recorded answers of a real kube-apiserver are repeated exactly.", score[2], score[1]),
-        format!(
-            "{} of {} public definitions and {} of {} of their examples fare alike.",
-            crds[2], crds[1], crds[7], crds[5]
+        (format!("{passed} tests of suites for envtest pass unchanged; {possible} do with the real pair."), FIDELITY),
+        (
+            format!("{} of {} recorded answers of a real kube-apiserver are repeated exactly.", score[2], score[1]),
+            FIDELITY,
         ),
-        format!("{} of {} public manifests are stored alike.", manifests[3], manifests[1]),
-        format!("{} of {} checks by {} clients and tools pass that pass there.", sum(4), sum(3), suites.len()),
-        format!("{} of {} of Kubernetes' own tests of its API server pass that pass there.", upstream[4], upstream[3]),
-        format!("{} attacks are endured.", attacks[1]),
+        (
+            format!(
+                "{} of {} public definitions and {} of {} of their examples fare alike.",
+                crds[2], crds[1], crds[7], crds[5]
+            ),
+            FIDELITY,
+        ),
+        (format!("{} of {} public manifests are stored alike.", manifests[3], manifests[1]), FIDELITY),
+        (
+            format!(
+                "{} of {} checks by {count} clients and tools pass that pass there.",
+                sum(&clients, 4),
+                sum(&clients, 3)
+            ),
+            FIDELITY,
+        ),
+        (
+            format!(
+                "{} of {} of Kubernetes' own tests of its API server pass that pass there.",
+                upstream[4], upstream[3]
+            ),
+            FIDELITY,
+        ),
+        (format!("{} attacks are endured.", attacks[1]), ATTACKS),
     ];
-    let links = [FIDELITY, FIDELITY, FIDELITY, FIDELITY, FIDELITY, FIDELITY, ATTACKS];
-    Ok(lines.iter().zip(links).map(|(line, page)| format!("- {line} ([how]({page}))\n")).collect())
+    Ok(lines.iter().map(|(line, page)| format!("- {line} ([how]({page}))\n")).collect())
+}
+
+/// The sum of a column.
+fn sum(rows: &[Vec<String>], column: usize) -> u64 {
+    rows.iter().filter_map(|row| row[column].parse::<u64>().ok()).sum()
 }
 
 /// The rows of a table, without its head, by cells.
