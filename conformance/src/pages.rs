@@ -1,10 +1,13 @@
 //! The tables in the documents that commands write, and what README says of them.
 
 pub mod measured;
+mod rows;
 
 use anyhow::{Context as _, Result};
 use conformance_judge::report::{section, with_section};
 use std::path::Path;
+
+pub(crate) use rows::with_rows;
 
 /// The page with the tables about fidelity.
 pub const FIDELITY: &str = "docs/fidelity.md";

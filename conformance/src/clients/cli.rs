@@ -4,8 +4,8 @@ use super::ledger::Ledger;
 use super::outcome::Outcome;
 use super::server::Server;
 use super::suites::{Installed, SUITES, Suite};
-use super::table::{Pair, SECTION, with_rows};
-use crate::pages;
+use super::table::{HEAD, Pair, SECTION};
+use crate::pages::{self, with_rows};
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
 use std::path::Path;
@@ -78,7 +78,8 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
         good &= complaints.is_empty();
     }
     if options.target == Kind::All {
-        pages::rewrite(root, pages::FIDELITY, SECTION, |present| with_rows(present, &pairs, &names))?;
+        let rows: Vec<_> = pairs.iter().map(|pair| (pair.suite, pair.row())).collect();
+        pages::rewrite(root, pages::FIDELITY, SECTION, |present| with_rows(HEAD, present, &rows, &names))?;
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,11 +1,11 @@
 //! The table of the checks that pass with each client: a row a suite.
 
 use super::outcome::Outcome;
-use std::collections::BTreeMap;
 
 /// The name of the table's section in its page.
 pub(super) const SECTION: &str = "clients";
-const HEAD: &str = "| suite | client | checks | kube-apiserver | fake-apiserver | fails here |\n| --- | --- | ---: | ---: | ---: | --- |\n";
+/// The table's first two lines.
+pub(super) const HEAD: &str = "| suite | client | checks | kube-apiserver | fake-apiserver | fails here |\n| --- | --- | ---: | ---: | ---: | --- |\n";
 
 /// The outcomes of one suite: on a real server, and on the fake.
 pub(super) struct Pair {
@@ -20,7 +20,8 @@ impl Pair {
         self.real.failed().collect()
     }
 
-    fn row(&self) -> String {
+    /// The suite's row.
+    pub(super) fn row(&self) -> String {
         let Pair { suite, real, fake } = self;
         let names = grouped(&missing(real, fake));
         let (all, real, client, fake) = (real.checks.len(), real.passed(), &real.client, fake.passed());
@@ -47,22 +48,6 @@ fn grouped(names: &[&str]) -> Vec<String> {
     groups.into_iter().map(shown).collect()
 }
 
-/// The table `present` with the rows of these suites replaced or added, in the order of `suites`.
-pub(super) fn with_rows(present: &str, pairs: &[Pair], suites: &[&str]) -> String {
-    let named = |row: &str| row.split('|').nth(1).map(|name| name.trim().to_owned());
-    let mut rows: BTreeMap<usize, String> = BTreeMap::new();
-    let mut put = |name: &str, row: String| {
-        if let Some(place) = suites.iter().position(|suite| *suite == name) {
-            rows.insert(place, row);
-        }
-    };
-    for line in present.lines() {
-        put(&named(line).unwrap_or_default(), format!("{line}\n"));
-    }
-    pairs.iter().for_each(|pair| put(pair.suite, pair.row()));
-    HEAD.to_owned() + &rows.into_values().collect::<String>()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,15 +64,5 @@ mod tests {
         let pair = Pair { suite: "c", real, fake: outcome(&["ok a", "FAIL b: y", "FAIL c: x", "FAIL e/1: z"]) };
         assert_eq!((missing(&pair.real, &pair.fake), pair.wrong()), (vec!["b", "d", "e/1", "e/2"], vec!["c"]));
         assert_eq!(pair.row(), "| c | c v1 | 6 | 5 | 1 | `b`, `d`, `e` (2) |\n");
-    }
-
-    #[test]
-    fn a_row_takes_the_place_of_another() {
-        let one = |suite| Pair { suite, real: outcome(&["client x", "ok a"]), fake: outcome(&["ok a"]) };
-        let table = with_rows("", &[one("b")], &["a", "b"]);
-        assert_eq!(table, format!("{HEAD}| b | x | 1 | 1 | 1 |  |\n"));
-        let old = table.replace("| x |", "| old |") + "| gone | x | 1 | 1 | 1 |  |\n";
-        let table = with_rows(&old, &[one("a")], &["a", "b"]);
-        assert_eq!(table, format!("{HEAD}| a | x | 1 | 1 | 1 |  |\n| b | old | 1 | 1 | 1 |  |\n"));
     }
 }

@@ -1,10 +1,11 @@
 //! The command line of `conformance suites`.
 
 use super::go::{Package, packages, test};
-use super::list::{self, Suite};
-use super::table::{Compared, SECTION, table};
+use super::list::{self, Difference, Source, Suite};
+use super::module::copied;
+use super::table::{Compared, HEAD, SECTION};
 use crate::control_plane::cache;
-use crate::pages;
+use crate::pages::{self, with_rows};
 use crate::sources::folders;
 use crate::subject::Process;
 use anyhow::{Context as _, Result, ensure};
@@ -22,7 +23,7 @@ pub struct Options {
     /// Instead of the list's suites, packages of this checkout of a Go module
     #[arg(long, value_name = "CHECKOUT", requires = "packages", conflicts_with_all = ["only", "list"])]
     directory: Option<PathBuf>,
-    /// Only suites whose project contains this; a run of all writes the table in its page
+    /// Only suites whose project contains this; the page's table keeps the others' rows
     #[arg(long, value_name = "SUBSTRING", default_value = "")]
     only: String,
     /// Print the suites without running them
@@ -46,41 +47,43 @@ pub fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
     let chosen: Vec<&Suite> = all.iter().filter(|suite| suite.project.contains(&options.only)).collect();
     ensure!(!chosen.is_empty(), "no suite's project contains {:?}", options.only);
     if options.list {
-        chosen.iter().for_each(|suite| println!("{}: {suite}", suite.project));
+        chosen.iter().for_each(|suite| println!("{}: {}", suite.project, suite.source));
         return Ok(ExitCode::SUCCESS);
     }
     let pairs = Pairs::find()?;
-    let mut junit = options.junit.as_deref().map(std::fs::File::create).transpose().context("--junit")?;
-    let mut results = Vec::new();
-    let mut is_equal = true;
-    if let Some(checkout) = &options.directory {
-        let name = std::fs::canonicalize(checkout)?.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        results.push((pairs.compare(&name, checkout, &packages(checkout, &options.packages)?)?, [].as_slice()));
-    } else {
-        let pins: Vec<(String, &str)> = chosen.iter().map(|suite| (suite.to_string(), suite.sum.as_str())).collect();
-        for (suite, module) in chosen.iter().zip(folders(&pins)?) {
-            let folder = target.join("suites").join(suite.to_string().replace('/', "_"));
-            copy(&module, &folder).with_context(|| folder.display().to_string())?;
-            let found = packages(&folder, &suite.packages)?;
-            results.push((pairs.compare(&suite.project, &folder, &found)?, suite.differs.as_slice()));
-        }
+    let junit = options.junit.as_deref().map(std::fs::File::create).transpose().context("--junit")?;
+    let results = match &options.directory {
+        Some(checkout) => vec![(pairs.compare_checkout(checkout, &options.packages)?, [].as_slice())],
+        None => (chosen.iter())
+            .map(|&suite| Ok((pairs.compare_listed(suite, root, target)?, suite.differs.as_slice())))
+            .collect::<Result<_>>()?,
+    };
+    let is_equal = tell(&results, junit)?;
+    if options.directory.is_none() {
+        let names: Vec<&str> = all.iter().map(|suite| suite.project.as_str()).collect();
+        let rows: Vec<_> = results.iter().map(|(compared, _)| (compared.name.as_str(), compared.row())).collect();
+        pages::rewrite(root, pages::FIDELITY, SECTION, |present| with_rows(HEAD, present, &rows, &names))?;
     }
-    for (compared, listed) in &results {
+    Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A suite on both pairs, and what of it may differ.
+type Results<'a> = Vec<(Compared, &'a [Difference])>;
+
+/// Prints what differs and the table, and writes the verdicts as JUnit XML; whether nothing was lost.
+fn tell(results: &Results<'_>, junit: Option<std::fs::File>) -> Result<bool> {
+    for (compared, _) in results {
         for (test, real, fake) in compared.differing() {
             println!("{}: {test}: {real:?} on the real pair, {fake:?} here", compared.name);
         }
-        is_equal &= compared.lost(listed).is_empty();
     }
-    let (compared, listed): (Vec<Compared>, Vec<_>) = results.into_iter().unzip();
-    print!("{}", table(&compared));
-    if let Some(file) = &mut junit {
-        let runs: Vec<_> = compared.iter().zip(&listed).map(|(one, listed)| one.report(listed)).collect();
-        std::io::Write::write_all(file, report::junit(&runs).as_bytes())?;
+    print!("{HEAD}");
+    results.iter().for_each(|(compared, _)| print!("{}", compared.row()));
+    if let Some(mut file) = junit {
+        let runs: Vec<_> = results.iter().map(|(compared, listed)| compared.report(listed)).collect();
+        std::io::Write::write_all(&mut file, report::junit(&runs).as_bytes())?;
     }
-    if options.directory.is_none() && chosen.len() == all.len() {
-        pages::write(root, pages::FIDELITY, SECTION, &table(&compared))?;
-    }
-    Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(results.iter().all(|(compared, listed)| compared.lost(listed).is_empty()))
 }
 
 /// The folders of both pairs.
@@ -105,6 +108,26 @@ impl Pairs {
         Ok(Pairs { real: cache::folder(cache::VERSION)?, fake })
     }
 
+    /// Packages of a checkout on both pairs.
+    fn compare_checkout(&self, checkout: &Path, names: &[String]) -> Result<Compared> {
+        let name = std::fs::canonicalize(checkout)?.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.compare(&name, checkout, &packages(checkout, names)?)
+    }
+
+    /// A suite of the list on both pairs, in a copy of its module below `target`.
+    fn compare_listed(&self, suite: &Suite, root: &Path, target: &Path) -> Result<Compared> {
+        let folder = match &suite.source {
+            Source::Here { folder } => root.join(folder),
+            Source::Module { module, sum } => {
+                let to = target.join("suites").join(module.replace('/', "_"));
+                let module = folders(&[(module.clone(), sum.as_str())])?.remove(0);
+                copied(&module, &to).with_context(|| to.display().to_string())?;
+                to
+            }
+        };
+        self.compare(&suite.project, &folder, &packages(&folder, &suite.packages)?)
+    }
+
     fn compare(&self, name: &str, folder: &Path, packages: &[Package]) -> Result<Compared> {
         println!("{name}: {} packages", packages.len());
         let (real, real_bytes) = test(folder, packages, &self.real)?;
@@ -114,29 +137,4 @@ impl Pairs {
         }
         Ok(Compared { name: name.to_owned(), real, real_bytes, fake, fake_bytes })
     }
-}
-
-/// Copies a module out of Go's cache, where nothing may be written, unless it was before.
-fn copy(module: &Path, folder: &Path) -> std::io::Result<()> {
-    if folder.join("go.mod").exists() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(folder)?;
-    for entry in std::fs::read_dir(module)? {
-        let entry = entry?;
-        let to = folder.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => copy(&entry.path(), &to)?,
-            // Not with the mode: files of the cache are read-only, and no program is one there.
-            false => {
-                std::fs::write(&to, std::fs::read(entry.path())?)?;
-                #[cfg(unix)]
-                if to.extension().is_some_and(|extension| extension == "sh") {
-                    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-                    std::fs::set_permissions(&to, mode)?;
-                }
-            }
-        }
-    }
-    Ok(())
 }

@@ -3,8 +3,7 @@
 //! ```toml
 //! [[suite]]
 //! project = "controller-runtime"
-//! module = "sigs.k8s.io/controller-runtime"
-//! version = "v0.25.2"
+//! module = "sigs.k8s.io/controller-runtime@v0.25.2"   # or `folder`, of this repository
 //! sum = "h1:…"                                 # as in a go.sum
 //! packages = ["./pkg/client", "./pkg/cache/..."]
 //!
@@ -16,20 +15,16 @@
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// A suite: packages of a published Go module.
+/// A suite: packages of a Go module.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Suite {
     /// The project that it belongs to, its row in the table.
     pub(super) project: String,
-    /// The path of the Go module.
-    pub(super) module: String,
-    /// The module's version: `v0.25.2`.
-    pub(super) version: String,
-    /// The checksum of the module, as in a `go.sum`.
-    pub(super) sum: String,
+    /// Where its packages are.
+    #[serde(flatten)]
+    pub(super) source: Source,
     /// The packages, as arguments of `go test`.
     pub(super) packages: Vec<String>,
     /// The tests whose verdicts may differ.
@@ -37,9 +32,22 @@ pub(super) struct Suite {
     pub(super) differs: Vec<Difference>,
 }
 
-impl fmt::Display for Suite {
+/// The source of a Go module.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Source {
+    /// A published one: its path and version, and its checksum, as in a `go.sum`.
+    Module { module: String, sum: String },
+    /// A folder of this repository.
+    Here { folder: PathBuf },
+}
+
+impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.module, self.version)
+        match self {
+            Source::Module { module, .. } => f.write_str(module),
+            Source::Here { folder } => folder.display().fmt(f),
+        }
     }
 }
 

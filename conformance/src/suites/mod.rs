@@ -7,5 +7,6 @@ pub mod cli;
 mod go;
 mod list;
 mod memory;
+mod module;
 pub mod table;
 mod verdicts;

@@ -6,11 +6,14 @@ use conformance_judge::check::Finding;
 use conformance_judge::ledger::matches;
 use conformance_judge::report::Report;
 use conformance_judge::verdict::Outcome;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The name of the table's section in its page.
 pub const SECTION: &str = "suites";
+/// The table's first two lines.
+pub(super) const HEAD: &str =
+    "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
+     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
 
 /// A suite on both pairs.
 pub(super) struct Compared {
@@ -64,11 +67,12 @@ impl Compared {
         (&self.name, self.fake.verdicts.iter().map(report).collect())
     }
 
-    fn row(&self) -> String {
+    /// The suite's row.
+    pub(super) fn row(&self) -> String {
         let passed = |run: &Run| run.count(Verdict::Passed);
         let mb = |bytes: u64| bytes / 1_000_000;
         format!(
-            "| {} | {} | {} | {} | {:.0} s | {:.0} s | {} MB | {} MB |",
+            "| {} | {} | {} | {} | {:.0} s | {:.0} s | {} MB | {} MB |\n",
             self.name,
             self.real.verdicts.len(),
             passed(&self.real),
@@ -79,14 +83,4 @@ impl Compared {
             mb(self.fake_bytes),
         )
     }
-}
-
-/// The table: a row for each suite.
-pub(super) fn table(all: &[Compared]) -> String {
-    let mut table =
-        "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
-                     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-            .to_owned();
-    all.iter().for_each(|compared| writeln!(table, "{}", compared.row()).expect("writing to a string"));
-    table
 }

@@ -38,7 +38,7 @@ fn map(name: &str) -> String {
 }
 
 #[test]
-fn objects_uids_revisions_and_watches_go_on() {
+fn objects_uids_and_revisions_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let port = port();
     let etcd = Program::etcd(folder.path(), port);
@@ -47,7 +47,7 @@ fn objects_uids_revisions_and_watches_go_on() {
     ask(&url, "POST", DEFINITIONS, &definition());
     let old = ask(&url, "POST", MAPS, &map("old"));
     let old_widget = ask(&url, "POST", WIDGETS, &widget("old"));
-    let gone = ask(&url, "POST", MAPS, &map("gone"));
+    ask(&url, "POST", MAPS, &map("gone"));
     ask(&url, "DELETE", &format!("{MAPS}/gone"), "");
     let new = ask(&url, "POST", MAPS, &map("new"));
     let new_widget = ask(&url, "POST", WIDGETS, &widget("new"));
@@ -64,15 +64,19 @@ fn objects_uids_revisions_and_watches_go_on() {
     }
     let selected = ask(&url, "GET", &format!("{MAPS}?labelSelector=a%3Db&fieldSelector=metadata.name%3Dnew"), "");
     assert_eq!(selected["items"].as_array().map(Vec::len), Some(1), "{selected}");
-    // Watches go on after the last object that their client knows.
+    // As of an API server that starts over the content of its etcd, watches begin where it did, and lists know the past.
     let revision =
         |object: &serde_json::Value| object["metadata"]["resourceVersion"].as_str().expect("text").to_owned();
-    let event = first_event(&url, MAPS, &revision(&old));
-    assert_eq!((&event["type"], &event["object"]), (&"ADDED".into(), &with_type(&gone)));
-    let event = first_event(&url, MAPS, &revision(&gone));
-    assert_eq!((&event["type"], &event["object"]["metadata"]["uid"]), (&"DELETED".into(), &gone["metadata"]["uid"]));
-    let event = first_event(&url, WIDGETS, &revision(&old_widget));
-    assert_eq!((&event["type"], &event["object"]), (&"ADDED".into(), &new_widget));
+    for (list, known) in [(MAPS, &old), (MAPS, &new), (WIDGETS, &old_widget)] {
+        let event = first_event(&url, list, &revision(known));
+        assert_eq!((&event["type"], &event["object"]["code"]), (&"ERROR".into(), &410.into()), "{event}");
+        assert_eq!(event["object"]["reason"], "Expired");
+    }
+    let past = format!("{MAPS}?resourceVersion={}&resourceVersionMatch=Exact", revision(&old));
+    assert_eq!(ask(&url, "GET", &past, "")["items"].as_array().map(Vec::len), Some(1));
+    let added = ask(&url, "POST", MAPS, &map("added"));
+    let event = first_event(&url, MAPS, &revision(&after[0]));
+    assert_eq!((&event["type"], &event["object"]), (&"ADDED".into(), &with_type(&added)));
     // Later writes have later revisions.
     let later = ask(&url, "POST", MAPS, &map("later"));
     let number = |object| revision(object).parse::<u64>().expect("a number");

@@ -1,7 +1,7 @@
 //! The content of a store as a text: what one server leaves and another one takes over.
 //!
 //! ```text
-//!   {"fakeApiserverState":1,"compacted":1,"revision":9,"begun":{...}}
+//!   {"fakeApiserverState":1,"compacted":1,"revision":9,"records":12}
 //!   {"resource":"deployments.apps","path":"default/web","revision":3,"slot":..,"body":..,"uid":..,"labels":{},"fields":{}}    the objects at `compacted`
 //!   {...the object, without its revision...}
 //!   {"change":true,"resource":..,"path":..,"revision":..}                                                                      the changes since
@@ -44,8 +44,6 @@ struct Head {
     revision: u64,
     /// The number of records that follow.
     records: usize,
-    /// The revisions at which resources began anew, by their names.
-    begun: BTreeMap<String, u64>,
 }
 
 /// The line before an object's.
@@ -104,10 +102,8 @@ pub(crate) fn write(store: &Store, registry: &Registry) -> Vec<u8> {
     for event in &saved.events {
         put(event.key(), event.revision, true, event.after.as_deref());
     }
-    let begun = saved.begun.into_iter();
-    let begun = begun.filter_map(|(id, revision)| Some((names.get(&id)?.clone(), revision))).collect();
     let (compacted, revision) = (saved.base.revision, saved.revision);
-    let head = Head { format: FORMAT, compacted, revision, records, begun };
+    let head = Head { format: FORMAT, compacted, revision, records };
     let mut whole = serde_json::to_vec(&head).expect("it has texts as keys");
     whole.push(b'\n');
     whole.extend(text);
@@ -149,8 +145,7 @@ pub(crate) fn read(
     if head.format != FORMAT {
         return Err(StateError::Format(head.format));
     }
-    let begun = head.begun.into_iter().map(|(name, revision)| (id(&name), revision)).collect();
-    let mut content = Takeover { compacted: head.compacted, revision: head.revision, begun, ..Takeover::default() };
+    let mut content = Takeover { compacted: head.compacted, revision: head.revision, ..Takeover::default() };
     for _ in 0..head.records {
         let (line, record) = next().ok_or_else(ended)?;
         let record: Record = parsed(line, record)?;

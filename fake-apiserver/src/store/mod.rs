@@ -178,14 +178,14 @@ impl Store {
 
     /// The content with its past.
     pub fn saved(&self) -> Saved {
-        let (now, history, begun) = {
+        let (now, history) = {
             let state = self.state();
-            (state.snapshot(), state.history(), state.all_begun())
+            (state.snapshot(), state.history())
         };
         let (compacted, revision) = (history.compacted(), now.revision);
         let events =
             history.after(compacted).unwrap_or_else(|Expired { .. }| unreachable!("it is the oldest revision"));
-        Saved { base: now.rewound(compacted, &events), events, revision, begun }
+        Saved { base: now.rewound(compacted, &events), events, revision }
     }
 
     /// Takes over a content. Nothing else may have been stored.

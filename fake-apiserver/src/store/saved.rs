@@ -2,7 +2,7 @@
 
 use super::entry::Draft;
 use super::event::Event;
-use super::key::{Key, ResourceId};
+use super::key::Key;
 use super::snapshot::Snapshot;
 use imbl::Vector;
 use std::sync::Arc;
@@ -15,11 +15,10 @@ pub struct Saved {
     pub events: Vector<Arc<Event>>,
     /// The present revision.
     pub revision: u64,
-    /// The revisions at which resources began anew.
-    pub begun: Vec<(ResourceId, u64)>,
 }
 
-/// A content that an empty store takes over.
+/// A content that an empty store takes over. Watches begin anew, as those of an API server that starts over the content of its etcd do: none
+/// begins before the present revision.
 #[derive(Debug, Default)]
 pub struct Takeover {
     /// The oldest revision that can be read.
@@ -30,8 +29,6 @@ pub struct Takeover {
     pub changes: Vec<(u64, Past)>,
     /// The present revision.
     pub revision: u64,
-    /// The revisions at which resources began anew.
-    pub begun: Vec<(ResourceId, u64)>,
 }
 
 /// A change in the past.

@@ -64,6 +64,8 @@ pub(super) struct State {
     last_changes: HashMap<ResourceId, LastChange>,
     /// The closed resources. Their ids are not used again, so four bytes of each stay.
     closed: HashSet<ResourceId>,
+    /// The revision of the content that was taken over.
+    began: u64,
     /// The revisions at which resources began anew, of those that did.
     begun: HashMap<ResourceId, u64>,
 }
@@ -86,6 +88,7 @@ impl State {
             outbox: Vec::new(),
             last_changes: HashMap::new(),
             closed: HashSet::new(),
+            began: 0,
             begun: HashMap::new(),
         }
     }
@@ -133,14 +136,9 @@ impl State {
         self.revision
     }
 
-    /// The revision at which the resource began anew.
-    pub(super) fn begun(&self, resource: ResourceId) -> Option<u64> {
-        self.begun.get(&resource).copied()
-    }
-
-    /// The revisions at which resources began anew.
-    pub(super) fn all_begun(&self) -> Vec<(ResourceId, u64)> {
-        self.begun.iter().map(|(resource, revision)| (*resource, *revision)).collect()
+    /// The revision before which no watch of the resource begins, whatever the history has.
+    pub(super) fn begun(&self, resource: ResourceId) -> u64 {
+        self.begun.get(&resource).copied().unwrap_or(self.began)
     }
 
     /// Takes over a content, while there is none.
@@ -163,7 +161,7 @@ impl State {
             }
         }
         self.revision = self.revision.max(content.revision);
-        self.begun.extend(content.begun);
+        self.began = self.revision;
     }
 
     pub(super) fn is_closed(&self, resource: ResourceId) -> bool {

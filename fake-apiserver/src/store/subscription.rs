@@ -31,7 +31,8 @@ impl Store {
         filter: Option<Filter>,
     ) -> Result<Subscription, Expired> {
         let mut watchers = self.watchers();
-        if let Some(oldest) = self.state().begun(scope.resource).filter(|begun| revision < *begun) {
+        let oldest = self.state().begun(scope.resource);
+        if revision < oldest {
             return Err(Expired { oldest });
         }
         let watcher = Watcher::behind(scope, filter, revision, self.0.queue);
