@@ -11,6 +11,8 @@ pub(crate) use rows::with_rows;
 
 /// The page with the tables about fidelity.
 pub const FIDELITY: &str = "docs/fidelity.md";
+/// The page about envtest.
+pub const ENVTEST: &str = "docs/envtest.md";
 /// The page with the score by area.
 pub const SCORE: &str = "docs/score.md";
 /// The page with the table of attacks.

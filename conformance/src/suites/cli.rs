@@ -1,5 +1,6 @@
 //! The command line of `conformance suites`.
 
+use super::figures;
 use super::go::{Package, packages, test};
 use super::list::{self, Difference, Source, Suite};
 use super::module::copied;
@@ -29,6 +30,9 @@ pub struct Options {
     /// Print the suites without running them
     #[arg(long)]
     list: bool,
+    /// Instead of suites, measure what environments take, and write the table in its page
+    #[arg(long, conflicts_with_all = ["directory", "only", "list", "junit"])]
+    figures: bool,
     /// Also write the verdicts as JUnit XML
     #[arg(long, value_name = "PATH")]
     junit: Option<PathBuf>,
@@ -51,6 +55,13 @@ pub fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let pairs = Pairs::find()?;
+    if options.figures {
+        let (real, fake) = (figures::measure(root, &pairs.real)?, figures::measure(root, pairs.fake.path())?);
+        let table = figures::table(&real, &fake);
+        print!("{table}");
+        pages::write(root, pages::ENVTEST, figures::SECTION, &table)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let junit = options.junit.as_deref().map(std::fs::File::create).transpose().context("--junit")?;
     let results = match &options.directory {
         Some(checkout) => vec![(pairs.compare_checkout(checkout, &options.packages)?, [].as_slice())],

@@ -4,6 +4,7 @@
 //! Nothing of the suites is here: `fixtures/suites.toml` names modules, which Go's module cache has, or a caller names a checkout.
 
 pub mod cli;
+mod figures;
 mod go;
 mod list;
 mod memory;

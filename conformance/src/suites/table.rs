@@ -11,8 +11,7 @@ use std::time::Duration;
 /// The name of the table's section in its page.
 pub const SECTION: &str = "suites";
 /// The table's first two lines.
-pub(super) const HEAD: &str =
-    "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
+pub(super) const HEAD: &str = "| suite | tests | pass on the real pair | pass here | time there | time here | memory there | memory here |\n\
      | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
 
 /// A suite on both pairs.
