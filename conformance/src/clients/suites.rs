@@ -31,6 +31,10 @@ const MAVEN: &[&[&str]] = &[&[
     "-DoutputDirectory={folder}/lib",
 ]];
 
+/// The commands that install a suite in JavaScript.
+const NPM: &[&[&str]] =
+    &[&["cp", "package.json", "package-lock.json", "{folder}"], &["npm", "ci", "--silent", "--prefix", "{folder}"]];
+
 /// The command that runs a suite in Java.
 const JVM: &[&str] = &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks"];
 
@@ -57,16 +61,16 @@ pub(super) const SUITES: &[Suite] = &[
         ],
         run: &["{folder}/bin/python", "{source}/checks.py"],
     },
-    Suite {
-        name: "javascript",
-        install: &[
-            &["cp", "package.json", "package-lock.json", "{folder}"],
-            &["npm", "ci", "--silent", "--prefix", "{folder}"],
-        ],
-        run: &["node", "{source}/checks.js", "{folder}"],
-    },
+    Suite { name: "javascript", install: NPM, run: &["node", "{source}/checks.js", "{folder}"] },
     Suite { name: "fabric8", install: MAVEN, run: JVM },
     Suite { name: "java", install: MAVEN, run: JVM },
+    // Ports of envtest, which start the programs by themselves.
+    Suite {
+        name: "kube-api-test",
+        install: MAVEN,
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+    },
+    Suite { name: "envtest-js", install: NPM, run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"] },
     Suite {
         name: "helm",
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/helm", "helm.sh/helm/v4/cmd/helm"]],
