@@ -15,6 +15,7 @@ use crate::x509::{Certificate, CertificateRequest, KeyKind, pem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
+use std::ops::RangeInclusive;
 use tree::{Value, json};
 
 const API_VERSION: &str = "certificates.k8s.io/v1";
@@ -22,10 +23,14 @@ const KIND: &str = "PodCertificateRequest";
 const MAX_UID: usize = 128;
 const MAX_KEY: usize = 10 * 1024;
 const MAX_CHAIN: usize = 100 * 1024;
-/// The bounds of `maxExpirationSeconds`: the least, the most, and the most of Kubernetes' own signers.
-const MIN_SECONDS: i64 = 60 * 60;
-const MAX_SECONDS: i64 = 91 * 24 * 60 * 60;
-const MAX_KUBERNETES_SECONDS: i64 = 24 * 60 * 60;
+const HOUR: i64 = 60 * 60;
+
+/// The bounds of `maxExpirationSeconds`.
+pub(in crate::registry) fn lifetimes(signer: &str) -> RangeInclusive<i64> {
+    let most = if is_kubernetes_signer(signer) { 24 * HOUR } else { 91 * 24 * HOUR };
+    HOUR..=most
+}
+
 /// The conditions that end a request.
 const ENDS: [&str; 3] = ["Issued", "Denied", "Failed"];
 
@@ -46,12 +51,9 @@ pub(super) fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors
     uid(spec.field("nodeUID"), errors);
     let expiration = spec.field("maxExpirationSeconds");
     let Some(seconds) = expiration.number() else { return expiration.required("must be set", errors) };
-    let most = match is_kubernetes_signer(spec.field("signerName").text()) {
-        true => MAX_KUBERNETES_SECONDS,
-        false => MAX_SECONDS,
-    };
-    if !(MIN_SECONDS..=most).contains(&seconds) {
-        expiration.invalid(format!("must be in the range [{MIN_SECONDS}, {most}]"), errors);
+    let bounds = lifetimes(spec.field("signerName").text());
+    if !bounds.contains(&seconds) {
+        expiration.invalid(format!("must be in the range [{}, {}]", bounds.start(), bounds.end()), errors);
     }
     // This version has no other way to say which key is meant.
     let stub = spec.field("stubPKCS10Request");
@@ -80,7 +82,7 @@ fn uid(uid: At<'_, '_>, errors: &mut Errors) {
 }
 
 /// `ValidateUserAnnotations`.
-fn user_annotations(annotations: At<'_, '_>, errors: &mut Errors) {
+pub(in crate::registry) fn user_annotations(annotations: At<'_, '_>, errors: &mut Errors) {
     const MAX_BYTES: usize = 256 * 1024;
     for (key, _) in annotations.entries() {
         let key = key.to_lowercase();

@@ -71,7 +71,7 @@ fn trust_bundle(at: At<'_, '_>, errors: &mut Errors) {
 }
 
 /// `ValidateClusterTrustBundleName`: a bundle of a signer has its name as prefix.
-pub(super) fn bundle_name(signer: &str, own: &str) -> Vec<String> {
+pub(in crate::registry) fn bundle_name(signer: &str, own: &str) -> Vec<String> {
     let prefix = format!("{}:", signer.replace('/', ":"));
     match (signer, own.strip_prefix(&prefix)) {
         ("", _) if own.contains(':') => {

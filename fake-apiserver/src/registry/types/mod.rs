@@ -38,6 +38,7 @@ mod pod_spec_defaults;
 mod pod_template_spec;
 mod pod_warnings;
 mod probe;
+mod projected_certificates;
 mod projected_volume;
 mod resource_list;
 mod resource_name;

@@ -1,43 +1,67 @@
 //! `ProjectedVolumeSource`, and the rules that it shares with the volumes that it projects: keys and fields that become files.
 //!
-//! Follows `validateProjectedVolumeSource`, `validateKeyToPath` and `validateDownwardAPIVolumeFile` of
+//! Follows `validateProjectionSources`, `validateKeyToPath` and `validateDownwardAPIVolumeFile` of
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::field_selector::{OF_FILES, object_field, resource_field};
 use super::file::{local_path, mode};
+use super::projected_certificates::{pod_certificate, trust_bundle};
 use crate::error::{Errors, Path};
+use crate::registry::cursor::At;
 use crate::registry::{items, number, text};
 use std::collections::HashSet;
 use tree::Value;
 
-/// Rules for the sources of a projected volume.
-pub(super) fn projected(volume: Path<'_>, projected: &Value, errors: &mut Errors) {
-    let mut paths = HashSet::new();
-    let mut once = |source: &Value, name: Option<&str>, errors: &mut Errors| {
+/// The paths of a volume's files so far.
+#[derive(Default)]
+pub(super) struct Paths(HashSet<String>);
+
+impl Paths {
+    /// The rule that no file has the path of another; a finding shows `shown`.
+    pub(super) fn once(&mut self, volume: Path<'_>, path: &str, shown: &str, errors: &mut Errors) {
+        if !self.0.insert(path.to_owned()) {
+            errors.invalid(volume, shown, "conflicting duplicate paths");
+        }
+    }
+
+    fn items_once(&mut self, volume: Path<'_>, source: &Value, name: Option<&str>, errors: &mut Errors) {
         for path in items(source, "/items").iter().map(|item| text(item, "/path")).filter(|path| !path.is_empty()) {
-            if !paths.insert(path.to_owned()) {
-                errors.invalid(volume, name.unwrap_or(path), "conflicting duplicate paths");
+            self.once(volume, path, name.unwrap_or(path), errors);
+        }
+    }
+}
+
+/// Rules for the sources of a projected volume.
+pub(super) fn projected(volume: At<'_, '_>, errors: &mut Errors) {
+    let mut paths = Paths::default();
+    for source in volume.field("sources").items() {
+        for field in ["secret", "configMap"] {
+            let files = source.field(field);
+            if files.is_set() {
+                files.field("name").set(errors);
+                key_to_path(files.path().child("items"), files.value(), errors);
+                paths.items_once(volume.path(), files.value(), Some(files.field("name").text()), errors);
             }
         }
-    };
-    for (index, source) in items(projected, "/sources").iter().enumerate() {
-        let at = volume.item("sources", index);
-        for field in ["secret", "configMap"] {
-            let Some(source) = source.get(field) else { continue };
-            let at = at.child(field);
-            errors.set(at.child("name"), text(source, "/name"));
-            key_to_path(at.child("items"), source, errors);
-            once(source, Some(text(source, "/name")), errors);
+        let fields = source.field("downwardAPI");
+        if fields.is_set() {
+            downward_api(fields.path(), fields.value(), errors);
+            paths.items_once(volume.path(), fields.value(), None, errors);
         }
-        if let Some(source) = source.get("downwardAPI") {
-            downward_api(at.child("downwardAPI"), source, errors);
-            once(source, None, errors);
+        let token = source.field("serviceAccountToken");
+        if token.is_set() {
+            service_account_token(volume.path(), token.path(), token.value(), errors);
         }
-        if let Some(token) = source.get("serviceAccountToken") {
-            service_account_token(volume, at.child("serviceAccountToken"), token, errors);
+        let bundle = source.field("clusterTrustBundle");
+        if bundle.is_set() {
+            trust_bundle(volume.path(), bundle, &mut paths, errors);
         }
-        if source.as_object().is_some_and(|sources| sources.len() > 1) {
-            errors.forbidden(at, "may not specify more than 1 volume type per source");
+        let certificate = source.field("podCertificate");
+        if certificate.is_set() {
+            pod_certificate(volume.path(), certificate, &mut paths, errors);
+        }
+        if source.len() > 1 {
+            source.forbidden("may not specify more than 1 volume type per source", errors);
         }
     }
 }

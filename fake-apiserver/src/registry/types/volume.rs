@@ -50,7 +50,7 @@ const SOURCES: [Source; 30] = [
     ("storageos", &["volumeName"], storage_os),
     ("projected", &[], |source, errors| {
         default_mode(source, errors);
-        projected(source.path(), source.value(), errors);
+        projected(source, errors);
     }),
     ("scaleIO", &["gateway", "system", "volumeName"], |_, _| {}),
     ("csi", &[], csi),
