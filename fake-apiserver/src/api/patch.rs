@@ -32,8 +32,8 @@ pub(super) struct Patch<'k> {
     expected: Expected<'k>,
     format: PatchFormat,
     document: Value,
-    /// Findings about fields that the document repeats.
-    repeated: Vec<String>,
+    /// Findings about fields that the document repeats, or should not have.
+    findings: Vec<String>,
     validation: FieldValidation,
     /// Whether warnings were sent: the patch may be applied several times, but warns once.
     warned: bool,
@@ -52,9 +52,9 @@ impl<'k> Patch<'k> {
         if format == PatchFormat::Json {
             patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
         }
-        let (document, repeated) = parse(format, &request.body.bytes)?;
+        let (document, findings) = parse(format, &request.body.bytes)?;
         let validation = options.field_validation;
-        Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
+        Ok((Patch { expected, format, document, findings, validation, warned: false }, options))
     }
 
     /// The document, to be changed. A second try is rare, and a second tree would be large; so it is parsed again then.
@@ -74,12 +74,11 @@ impl<'k> Patch<'k> {
             PatchFormat::Apply => return Err(ApiError::internal("an apply is no patch of this kind")),
             PatchFormat::Json => {
                 let current = managers::spelled_out(current);
-                let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
-                let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
-                (patched, repeated.chain(unknown).collect())
+                let patched = patch::json::apply(current, &self.document, checked, &request.deadline)?;
+                (patched, self.findings.clone())
             }
             PatchFormat::Merge => {
-                (patch::merge::apply(current, self.take_document(request)?, checked)?, self.repeated.clone())
+                (patch::merge::apply(current, self.take_document(request)?, checked)?, self.findings.clone())
             }
             PatchFormat::Strategic => {
                 let mut document = self.take_document(request)?;
@@ -90,7 +89,7 @@ impl<'k> Patch<'k> {
                 patched["apiVersion"] = self.expected.api_version.into();
                 patched["kind"] = self.expected.kind.into();
                 shown = Some(document);
-                (patched, self.repeated.clone())
+                (patched, self.findings.clone())
             }
         };
         let echo = |patched: &Value| match &shown {
@@ -125,11 +124,12 @@ impl<'k> Patch<'k> {
     }
 }
 
-/// Parses the document of a patch, and reports duplicate fields.
+/// Parses the document of a patch, and reports fields that it repeats, or should not have.
 fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     match format {
         PatchFormat::Strategic => patch::parse_strategic(body),
-        PatchFormat::Json | PatchFormat::Merge | PatchFormat::Apply => patch::parse(body),
+        PatchFormat::Json => patch::json::parse(body),
+        PatchFormat::Merge | PatchFormat::Apply => patch::parse(body),
     }
 }
 

@@ -86,6 +86,8 @@ pub(super) struct Decoder<'a> {
     outer: usize,
     /// Whether values that are nested too deeply are kept as text.
     pub(super) keeps_deep: bool,
+    /// The fields that the objects of the outermost list may have; other fields are findings.
+    pub(super) known: Option<&'static [&'static str]>,
     /// The length of the path to the outermost value around the current place that Go decodes separately, if there is one.
     pub(super) apart: Option<usize>,
     findings: Vec<String>,
@@ -115,6 +117,7 @@ impl<'a> Decoder<'a> {
             path: Vec::new(),
             outer,
             keeps_deep: false,
+            known: None,
             apart: None,
             findings: Vec::new(),
             reported_bytes: 0,

@@ -15,6 +15,21 @@ pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     parse_within(bytes, 0)
 }
 
+/// Decodes JSON without a type, whose objects in the outermost list may have these fields: duplicate and other fields are findings, in the order of
+/// the text.
+///
+/// # Errors
+/// As [`parse_json`].
+pub fn parse_list_of(fields: &'static [&'static str], bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut object = Value::Null;
+    let findings = Decoder::run(bytes, 0, |decoder| {
+        decoder.known = Some(fields);
+        object = decoder.any()?;
+        Ok(())
+    })?;
+    Ok(Decoded { object, findings })
+}
+
 /// Gives the numbers of JSON that Go encoded the types that Go decodes them to: an integer beyond an int64 is a float, and `-0`,
 /// which is how a float is written, an integer.
 pub fn settle_numbers(value: &mut Value) {
@@ -140,7 +155,9 @@ impl<'a> Decoder<'a> {
 
     /// The value of an untyped field of `object`.
     pub(super) fn other_field(&mut self, key: Cow<'a, str>, object: &mut Map) -> Step {
-        if object.contains_key(key.as_ref()) {
+        if self.is_unknown(&key) {
+            self.save_finding("unknown", &key);
+        } else if object.contains_key(key.as_ref()) {
             self.save_finding("duplicate", &key);
         }
         let name = key.as_ref().to_owned();
@@ -149,6 +166,10 @@ impl<'a> Decoder<'a> {
         self.path.pop();
         object.insert(name.into(), value);
         Ok(())
+    }
+
+    fn is_unknown(&self, key: &str) -> bool {
+        self.known.is_some_and(|known| matches!(self.path[..], [Segment::Index(_)]) && !known.contains(&key))
     }
 
     /// `convertNumber`: an int64 if it looks like one and fits.

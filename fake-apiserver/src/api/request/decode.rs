@@ -343,8 +343,10 @@ fn custom(
         }
         return Err(unrecognized(expected, &missing(sent.bytes), sent.bytes));
     }
-    let decoded = schema::decode_unpruned(bytes, expected.ty, &|| request.deadline.check().is_ok())
+    let mut decoded = schema::decode_unpruned(bytes, expected.ty, &|| request.deadline.check().is_ok())
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.type_error(&why.to_string())))?;
+    // Upstream decodes it without a type first, and then the metadata.
+    decoded.findings.sort_by_key(|finding| !finding.starts_with("duplicate"));
     if api_version != expected.api_version {
         // A version that is not served has no schema, so that its fields are unknown.
         let is_served = expected.served.is_some_and(|(resource, _)| resource.is_served_in(&api_version));

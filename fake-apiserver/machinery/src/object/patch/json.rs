@@ -11,7 +11,7 @@ use super::echo;
 use super::tree::{Content, Items, Node};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::schema::{MAX_DEPTH, MAX_FINDINGS, TypeRef, json_type};
+use crate::schema::{MAX_DEPTH, TypeRef, json_type, parse_list_of};
 use std::collections::BTreeMap;
 use tree::Value;
 
@@ -23,15 +23,26 @@ const MAX_OPERATIONS: usize = 10_000;
 /// The limit of all `copy` operations of a patch together, in bytes of JSON (`JSONPatchMaxCopyBytes`).
 const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 
-/// Applies a patch to a document. Unless `checked` is false (`fieldValidation=Ignore`), operations are checked against
-/// their type, and unknown fields are returned: the findings of strict validation.
+/// The fields of `jsonPatchOp`.
+const FIELDS: &[&str] = &["op", "path", "from", "value"];
+
+/// Parses a patch, and reports duplicate and unknown fields.
+///
+/// # Errors
+/// 400, if it is not JSON.
+pub fn parse(body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
+    let decoded = parse_list_of(FIELDS, body).map_err(|_| super::not_json())?;
+    let findings = decoded.findings.iter().map(|finding| format!("json patch {finding}")).collect();
+    Ok((decoded.object, findings))
+}
+
+/// Applies a patch to a document. Unless `checked` is false (`fieldValidation=Ignore`), operations are checked against their type.
 ///
 /// # Errors
 /// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep;
 /// 504, if the deadline has passed.
-pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Value, Vec<String>)> {
-    let (root, findings) = applied(document, patch, checked, deadline)?;
-    Ok((root.into(), findings))
+pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<Value> {
+    applied(document, patch, checked, deadline).map(Value::from)
 }
 
 /// The text of a patched object of the type in a message.
@@ -39,7 +50,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
 /// # Errors
 /// The errors of [`apply`], unchecked.
 pub fn echo(document: Value, patch: &Value, ty: TypeRef<'_>, deadline: &Deadline) -> ApiResult<String> {
-    let (root, _) = applied(document, patch, false, deadline)?;
+    let root = applied(document, patch, false, deadline)?;
     let read = root.read().unwrap_or_default();
     Ok(echo::echo(&root.into(), ty, &read))
 }
@@ -74,13 +85,10 @@ pub fn decode(patch: &Value) -> Result<&[Value], String> {
     }
 }
 
-fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Node, Vec<String>)> {
-    let findings = match patch {
-        Value::Array(operations) if checked => check(operations)?,
-        Value::Array(_) | Value::Null => Vec::new(),
-        other if checked => return Err(cannot_decode(other, "Go value of type []handlers.jsonPatchOp")),
-        _ => Vec::new(),
-    };
+fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<Node> {
+    if checked {
+        check(patch)?;
+    }
     let operations = decode(patch).map_err(ApiError::bad_request)?;
     check_length(operations.len())?;
     let mut root = Node::from(document);
@@ -90,7 +98,7 @@ fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -
         // The real server does not give the reason.
         step(&mut root, &mut copied_bytes, operation).map_err(|_| ApiError::unprocessable())?;
     }
-    Ok((root, findings))
+    Ok(root)
 }
 
 /// Refuses a patch of too many operations, before it is parsed, as trees take many times the memory of their JSON.
@@ -114,27 +122,26 @@ fn cannot_decode(value: &Value, into: &str) -> ApiError {
     ApiError::bad_request(format!("error decoding patch: {}", unmarshalled(value, into)))
 }
 
-/// Checks operations against the fields of `jsonPatchOp`; returns the unknown ones.
-fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
-    let mut findings = Vec::new();
-    for (index, operation) in operations.iter().enumerate() {
+/// Checks operations against the fields of `jsonPatchOp`.
+fn check(patch: &Value) -> ApiResult<()> {
+    let operations = match patch {
+        Value::Array(operations) => operations.as_slice(),
+        Value::Null => &[],
+        other => return Err(cannot_decode(other, "Go value of type []handlers.jsonPatchOp")),
+    };
+    for operation in operations {
         let fields = match operation {
             Value::Object(fields) => fields,
             Value::Null => continue,
             other => return Err(cannot_decode(other, "Go value of type handlers.jsonPatchOp")),
         };
-        for (name, value) in fields {
-            match (name.as_str(), value) {
-                ("value", _) | ("op" | "path" | "from", Value::String(_) | Value::Null) => {}
-                ("op" | "path" | "from", other) => {
-                    return Err(cannot_decode(other, &format!("Go struct field jsonPatchOp.{name} of type string")));
-                }
-                _ if findings.len() == MAX_FINDINGS => {}
-                _ => findings.push(format!("json patch unknown field \"[{index}].{name}\"")),
-            }
+        let is_text = |value: &Value| matches!(value, Value::String(_) | Value::Null);
+        let mut texts = fields.iter().filter(|(name, _)| matches!(name.as_str(), "op" | "path" | "from"));
+        if let Some((name, other)) = texts.find(|(_, value)| !is_text(value)) {
+            return Err(cannot_decode(other, &format!("Go struct field jsonPatchOp.{name} of type string")));
         }
     }
-    Ok(findings)
+    Ok(())
 }
 
 /// Applies one operation.

@@ -19,7 +19,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::schema;
 use ::tree::{Map, Value};
 
-/// Parses a patch of either of the first two kinds, and reports duplicate fields.
+/// Parses a patch that is JSON without a type, and reports duplicate fields.
 ///
 /// # Errors
 /// 400, if it is not JSON.
