@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn run_as_distributed() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
-        .args(["build", "--profile", "dist", "--package", "fake-apiserver-cli", "--package", "controller"])
+        .args(["build", "--profile", "dist", "--package", "fake-apiserver-cli", "--package", "kubernetes-controllers"])
         .status()?;
     ensure!(built.success(), "the build has failed");
     let built = Command::new(&cargo)

@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
         ensure!(built.success(), "the server could not be built");
         if task == "attack" {
             // These are attacked, too, and not measured.
-            let built = cargo(&["build", "--package", "controller", "--package", "kubelet"]).status()?;
+            let built = cargo(&["build", "--package", "kubernetes-controllers", "--package", "kubelet"]).status()?;
             ensure!(built.success(), "the clients could not be built");
         }
     }
