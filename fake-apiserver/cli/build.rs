@@ -7,5 +7,9 @@ fn main() {
     let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
     if target("OS") == "linux" && target("ENV") == "gnu" {
         println!("cargo:rustc-link-arg-bins=-no-pie");
+        // Where the C library is in the program, too, no loader is needed.
+        if target("FEATURE").split(',').any(|feature| feature == "crt-static") {
+            println!("cargo:rustc-link-arg-bins=-static");
+        }
     }
 }

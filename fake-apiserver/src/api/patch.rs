@@ -165,13 +165,16 @@ fn typed(
     }
     let Decoded { mut object, findings: more } =
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
-    keep_empty(patched, &mut object);
+    keep_empty(expected, patched, &mut object);
     findings.extend(more);
     findings.extend(expected.apply_schema(&mut object, &request.deadline).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
     object["kind"] = expected.kind.into();
+    if !expected.is_custom() {
+        object["apiVersion"] = expected.api_version.into();
+    }
     expected.convert_to_storage(&mut object);
     Ok(Decoded { object, findings })
 }

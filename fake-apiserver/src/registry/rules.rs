@@ -19,6 +19,8 @@ pub struct Rules {
     pub name_rule: NameRule,
     /// Whether finalizers must be standard or carry a domain.
     pub qualified_finalizers: bool,
+    /// Lists, by JSON pointers, that mean something else if they are there and empty; decoding drops others.
+    pub empty_lists: &'static [&'static str],
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
     /// `metadata.generation` counts changes of annotations, too.
@@ -217,6 +219,7 @@ impl Rules {
     pub(super) const ORDINARY: Rules = Rules {
         name_rule: NameRule::Subdomain,
         qualified_finalizers: true,
+        empty_lists: &["/metadata/managedFields"],
         owns_generation: false,
         annotations_count: false,
         labels_count: false,

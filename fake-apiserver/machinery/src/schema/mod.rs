@@ -60,7 +60,7 @@ pub use text::{is_printable, quote};
 pub use token::json_type;
 pub use types::{Field, OwnedType, TypeRef, Types};
 pub use unstructured::convert;
-pub use untyped::{count_items, interpret, parse_json, parse_list_of, settle_numbers};
+pub use untyped::{canonical_version, count_items, interpret, parse_json, parse_list_of, settle_numbers};
 
 use tree::Value;
 

@@ -72,7 +72,7 @@ pub(super) fn parse_within(bytes: &[u8], depth: usize) -> Result<Decoded, Decode
     Ok(Decoded { object, findings })
 }
 
-/// Reads `apiVersion` and `kind` of a body, in this order, with "" for what is absent: what the server does before it
+/// Reads `apiVersion` ([canonical](canonical_version)) and `kind` of a body, in this order, with "" for what is absent: what the server does before it
 /// decides on a type. Follows `SimpleMetaFactory.Interpret` of apimachinery, which ignores the case of the keys.
 ///
 /// # Errors
@@ -115,7 +115,12 @@ pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
     if api_version.matches('/').count() > 1 {
         return Err(DecodeError(format!("unexpected GroupVersion string: {api_version}")));
     }
-    Ok((api_version, kind))
+    Ok((canonical_version(&api_version).to_owned(), kind))
+}
+
+/// The version that Go reads in an `apiVersion`: a slash that no group precedes is none of it.
+pub fn canonical_version(api_version: &str) -> &str {
+    api_version.strip_prefix('/').unwrap_or(api_version)
 }
 
 impl<'a> Decoder<'a> {

@@ -6,7 +6,7 @@ use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use crate::object::meta::{self, Metadata};
+use crate::object::meta;
 use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use crate::yaml;
@@ -17,7 +17,6 @@ use tree::{Text, Value};
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// The field of `metadata` for the field managers.
-const MANAGED_FIELDS: &str = "managedFields";
 
 /// The kind that a body must have.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +85,10 @@ impl<'k> Expected<'k> {
         deadline: &Deadline,
     ) -> Result<Vec<String>, FieldError> {
         self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema_to_applied(object, deadline))
+    }
+
+    fn empty_lists(&self) -> &'static [&'static str] {
+        self.served.map_or(&[], |(resource, _)| resource.rules.empty_lists)
     }
 
     /// Converts a decoded object to the storage version.
@@ -258,25 +261,33 @@ pub(crate) fn object(
     (expected.default)(&mut object);
     expected.convert_to_storage(&mut object);
     audited::object(request, &object, || expected.with_defaults(&object));
-    keep_empty_in(&sent.json, &mut object);
+    keep_empty_in(expected, &sent.json, &mut object);
     Ok(object)
 }
 
-/// Keeps an empty `managedFields`, which asks to reset them: decoding by type drops it.
-pub(crate) fn keep_empty(sent: &Value, object: &mut Value) {
-    if Metadata::of(sent).field(MANAGED_FIELDS).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
-        meta::set(object, MANAGED_FIELDS, Vec::<Value>::new());
+/// Keeps the empty lists that mean something: decoding by type drops them.
+pub(crate) fn keep_empty(expected: &Expected<'_>, sent: &Value, object: &mut Value) {
+    for pointer in expected.empty_lists() {
+        let (parent, field) = pointer.rsplit_once('/').expect("a pointer to a field");
+        if sent.pointer(pointer).and_then(Value::as_array).is_some_and(Vec::is_empty)
+            && object.pointer(pointer).is_none()
+            && let Some(parent) = object.pointer_mut(parent)
+        {
+            parent[field] = Value::Array(Vec::new());
+        }
     }
 }
 
 /// The same for a body in JSON.
-fn keep_empty_in(body: &[u8], object: &mut Value) {
-    let named = memchr::memmem::find(body, MANAGED_FIELDS.as_bytes()).is_some();
-    if named
-        && Metadata::of(object).field(MANAGED_FIELDS).is_none()
+fn keep_empty_in(expected: &Expected<'_>, body: &[u8], object: &mut Value) {
+    let is_named = |pointer: &&str| {
+        let field = pointer.rsplit('/').next().unwrap_or_default();
+        memchr::memmem::find(body, field.as_bytes()).is_some() && object.pointer(pointer).is_none()
+    };
+    if expected.empty_lists().iter().any(|pointer| is_named(&pointer))
         && let Ok(sent) = schema::parse_json(body)
     {
-        keep_empty(&sent.object, object);
+        keep_empty(expected, &sent.object, object);
     }
 }
 
@@ -318,6 +329,10 @@ fn json(sent: &Sent<'_>, expected: &Expected<'_>, deadline: &Deadline) -> ApiRes
     let (api_version, kind) =
         schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), sent.bytes))?;
     expected.check_version(&api_version, &kind)?;
+    if api_version.ends_with('/') {
+        let why = format!("Object 'apiVersion' is missing in '{}'", String::from_utf8_lossy(bytes));
+        return Err(expected.cannot_be_handled(&api_version, &kind, why));
+    }
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
         let api_version = if api_version.is_empty() { expected.api_version } else { &api_version };
@@ -369,10 +384,10 @@ fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// The apiVersion and kind of a tree, "" when unset.
+/// The apiVersion as Go reads it, and the kind of a tree, "" when unset.
 pub(crate) fn type_meta(object: &Value) -> (String, String) {
-    let text = |key| object[key].as_str().unwrap_or_default().to_string();
-    (text("apiVersion"), text("kind"))
+    let text = |key| object[key].as_str().unwrap_or_default();
+    (schema::canonical_version(text("apiVersion")).to_owned(), text("kind").to_owned())
 }
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {

@@ -18,7 +18,7 @@ use super::defaults::Fill::Text;
 use super::defaults::{Default, Disabled, drop_disabled, fill, fill_unless_zero, visit};
 use super::ids;
 use super::rules::{NameRule, Rules, Strategy};
-use super::types::conditions;
+use super::types::{conditions, template_metadata};
 use super::{child, default_to, items, text};
 use crate::clock::format_seconds;
 use crate::error::{Errors, FieldError, Path};
@@ -128,7 +128,7 @@ pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
             let requests = at.field("spec.spec.devices.requests").shown_at(Path::new("spec.devices.requests"));
             authorize_for_admin(context, template, requests, old, errors);
             let spec = at.field("spec");
-            requests::template_metadata(spec.field("metadata"), errors);
+            template_metadata(spec.field("metadata"), errors);
             requests::claim_spec(spec.field("spec"), context.deadline, errors);
             if let Some(old) = old.map(|old| At::object(old, API_VERSION, "ResourceClaimTemplate")) {
                 spec.immutable(&old.field("spec"), errors);

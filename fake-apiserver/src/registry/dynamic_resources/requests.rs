@@ -5,10 +5,9 @@
 use super::names::{fully_qualified_name, is_bounded, unique};
 use super::selectors::{configuration, selectors};
 use crate::deadline::Deadline;
-use crate::error::{Errors, FieldError};
+use crate::error::Errors;
 use crate::object::name;
 use crate::registry::cursor::At;
-use crate::registry::types::{annotations, labels};
 use crate::registry::{items, text};
 use std::collections::{BTreeMap, BTreeSet};
 use tree::Value;
@@ -177,19 +176,5 @@ fn constraint(constraint: At<'_, '_>, names: &RequestNames<'_>, errors: &mut Err
         let detail =
             r#"exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set"#;
         constraint.required(detail, errors);
-    }
-}
-
-/// `ValidateTemplateObjectMeta`: a template has labels and annotations, and no other metadata.
-pub(super) fn template_metadata(metadata: At<'_, '_>, errors: &mut Errors) {
-    annotations(metadata.field("annotations").path(), &metadata.value()["annotations"], errors);
-    labels(metadata.field("labels").path(), &metadata.value()["labels"], errors);
-    let Some(ty) = metadata.ty() else { return };
-    for field in ty.target().fields() {
-        let at = metadata.field(field.name());
-        let is_zero = at.is_empty() || at.number() == Some(0);
-        if !["annotations", "labels"].contains(&field.name()) && !is_zero {
-            errors.push(FieldError::forbidden(at.path(), "cannot be set"));
-        }
     }
 }

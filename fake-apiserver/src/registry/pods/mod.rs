@@ -65,6 +65,7 @@ pub(super) const RULES: Rules = Rules {
             },
         ),
     ],
+    empty_lists: &["/metadata/managedFields", CLAIM_STATUSES],
     owns_generation: true,
     delete_returns_object: true,
     fields: FIELDS,
@@ -120,6 +121,9 @@ fn prepare_update(new: &mut Value, old: &Value) {
     }
 }
 
+/// A list that an update of the status keeps unless it says that the list is empty.
+const CLAIM_STATUSES: &str = "/status/resourceClaimStatuses";
+
 fn prepare_status_update(new: &mut Value, old: &Value) {
     meta::remove(new, "deletionTimestamp");
     meta::carry_over(new, old, "ownerReferences");
@@ -131,6 +135,11 @@ fn prepare_status_update(new: &mut Value, old: &Value) {
         if status.get(field).is_none_or(|value| value == "" || value == 0) {
             carry_over(status, old, field);
         }
+    }
+    if let Some(status) = status.as_object_mut() {
+        status.retain(|field, value| {
+            field != "resourceClaimStatuses" || value.as_array().is_none_or(|list| !list.is_empty())
+        });
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) use holder::Holder;
 pub(super) use int_or_string::{at_most_all, int_or_percent, positive_or_percent};
 pub(super) use load_balancer::{load_balancer_address, load_balancer_hostname, load_balancer_warnings};
 pub(super) use node_label::{deprecation, node_selector_term_warnings};
-pub(super) use object_meta::{annotations, labels};
+pub(super) use object_meta::{labels, template_metadata};
 pub(super) use persistent_volume_claim::{
     default_persistent_volume_claim, persistent_volume_claim_spec, persistent_volume_claim_spec_warnings,
 };

@@ -5,7 +5,7 @@
 //! `ValidatePersistentVolumeClaimTemplate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::access_modes::{VOLUME_MODES, access_modes};
-use super::object_meta::{annotations, labels};
+use super::object_meta::template_metadata;
 use super::resource_list::round_resources;
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -15,20 +15,9 @@ use crate::registry::defaults::visit;
 use crate::registry::{amount, child, default_to, is_whole};
 use tree::{Map, Value};
 
-/// Fields of a template's metadata that mean something (`allowedTemplateObjectMetaFields`).
-const TEMPLATE_METADATA: [&str; 2] = ["annotations", "labels"];
-
 /// Rules for the template of a claim (`ValidatePersistentVolumeClaimTemplate`).
 pub(in crate::registry) fn persistent_volume_claim_template(template: At<'_, '_>, errors: &mut Errors) {
-    let metadata = template.field("metadata");
-    annotations(metadata.path().child("annotations"), metadata.field("annotations").value(), errors);
-    labels(metadata.path().child("labels"), metadata.field("labels").value(), errors);
-    for (field, value) in metadata.value().as_object().into_iter().flatten() {
-        let is_zero = value.is_null() || value.as_str() == Some("") || *value == 0;
-        if !is_zero && !TEMPLATE_METADATA.contains(&field.as_str()) {
-            errors.forbidden(template.path().child(field), "cannot be set");
-        }
-    }
+    template_metadata(template.field("metadata"), errors);
     persistent_volume_claim_spec(template.field("spec"), None, errors);
 }
 
