@@ -15,7 +15,7 @@ use conformance_judge::verdict::Outcome;
 use fake_apiserver::git_version;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -111,11 +111,12 @@ impl Run {
         let options =
             Options { patience: Duration::from_secs(self.timeout), beside: self.beside.map(Duration::from_millis) };
         let ended = Cell::new(0);
+        let colored = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         let reports = suite::run(scenarios, target, baseline, options, |progress| match progress {
             Progress::Long(scenario) => println!("        {scenario} goes on"),
             Progress::Ended(report) => {
                 ended.set(ended.get() + 1);
-                println!("{}", report::progress(report, ended.get(), scenarios.len()));
+                println!("{}", report::progress(report, ended.get(), scenarios.len(), colored));
             }
         })
         .await;

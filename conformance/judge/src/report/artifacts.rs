@@ -64,7 +64,7 @@ pub(super) fn story(history: &History, names: &Names) -> String {
                 format!("  {} called {} {} {} {}", call.user, call.method, call.target, call.status, shown(&call.body))
             }
         };
-        writeln!(story, "{:>8.3} {line}", entry.micros as f64 / 1000.0).expect("writing to a string");
+        writeln!(story, "{:>8.3} ms {line}", entry.micros as f64 / 1000.0).expect("writing to a string");
     }
     story
 }

@@ -5,8 +5,12 @@ use crate::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The line for a scenario that ended, with its findings.
-pub fn progress(report: &Report, ended: usize, total: usize) -> String {
+/// What a terminal shows red until the end.
+const RED: &str = "\x1b[31m";
+const END: &str = "\x1b[0m";
+
+/// The line for a scenario that ended, with its findings; on a terminal that is `colored`, what is wrong is red.
+pub fn progress(report: &Report, ended: usize, total: usize, colored: bool) -> String {
     let seconds = report.took.as_secs_f64();
     let (word, detail) = match &report.outcome {
         Outcome::Passed => ("passed", String::new()),
@@ -18,7 +22,11 @@ pub fn progress(report: &Report, ended: usize, total: usize) -> String {
         }
     };
     let width = total.to_string().len();
-    format!("{ended:>width$}/{total} {word:<7} {seconds:>6.2}s {}{detail}", report.scenario)
+    let line = format!("{ended:>width$}/{total} {word:<7} {seconds:>6.2}s {}{detail}", report.scenario);
+    match &report.outcome {
+        Outcome::Failed(_) if colored => format!("{RED}{line}{END}"),
+        _ => line,
+    }
 }
 
 #[derive(Default)]

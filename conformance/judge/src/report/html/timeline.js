@@ -20,7 +20,7 @@ function manner(status) {
 
 function millis(micros) {
   const value = micros / 1000;
-  return value.toFixed(value < 100 ? 2 : 0);
+  return `${value.toFixed(value < 100 ? 2 : 0)} ms`;
 }
 
 /** What no other scenario of the page is called. */
@@ -78,7 +78,7 @@ function drawStep(scenario, timeline, step) {
   return make("section", { class: ["step", ...Object.keys(manners).filter((manner) => manners[manner])].join(" ") },
     prose && make("p", { class: "prose" }, prose),
     make("h4", {},
-      make("span", { class: "line", title: "line of the scenario" }, String(line)),
+      make("span", { class: "line", title: "line of the scenario" }, `line ${line}`),
       observation ? title : text,
       !step.played && make("em", {}, "not played")),
     observation,
@@ -104,7 +104,7 @@ function drawMessage(timeline, message) {
     make("span", { class: "who" }, `${names[from]} → ${names[to]}`),
     make("span", { class: `status ${manners}` }, status ?? { frame: "event", end: "end", request: "…" }[kind]),
     make("span", { class: "title" }, kind === "reply" ? `to ${message.title}` : message.title),
-    make("span", { class: "took" }, message.took_micros === undefined ? "" : `${millis(message.took_micros)} ms`));
+    make("span", { class: "took" }, message.took_micros === undefined ? "" : millis(message.took_micros)));
   said.set(row, { timeline, message });
   return row;
 }
