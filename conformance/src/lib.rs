@@ -45,6 +45,7 @@ pub mod pages;
 mod pair;
 pub mod play;
 pub mod pod_security;
+pub mod props;
 mod recorder;
 mod resources;
 pub mod schemas;

@@ -20,6 +20,9 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+/// The kinds of reviews that are answered by path: of writes, and of users.
+const REVIEWS: [&str; 3] = ["AdmissionReview", "SubjectAccessReview", "TokenReview"];
+
 /// A running webhook, which ends when this is dropped.
 pub struct Webhook {
     server: Server,
@@ -40,7 +43,7 @@ impl State {
     /// The reaction to a request, and the time after which it comes.
     fn react(&self, asked: &Asked) -> Result<(Duration, Reaction)> {
         let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
-        if review["kind"] == "AdmissionReview" {
+        if REVIEWS.iter().any(|kind| review["kind"] == *kind) {
             return self.admission().react(&asked.parts, review);
         }
         let answer = *self.conversion.lock().expect("no code that runs under this lock panics");

@@ -1,20 +1,28 @@
 //! Authentication and authorization: credentials, tokens, reviews, and the authorizers.
 //!
-//! Everything here is synchronous and knows no clock: the time, live objects and random ids are arguments. One
-//! [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
+//! Everything here but what asks others (`chain.rs`, `others.rs`, `hooks/`) is synchronous and knows no clock: the time, live objects and
+//! random ids are arguments. One [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!
 //! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
-//! service account tokens, bound service account tokens, the anonymous user.
+//! service account tokens, bound service account tokens, the anonymous user; tokens that none of them knows are shown to
+//! [others](others::Others).
 //!
-//! GAP: authentication: front proxies, OIDC, webhooks, and bearer tokens in WebSocket subprotocols
+//! GAP: authentication: front proxies, OIDC, and bearer tokens in WebSocket subprotocols
 
+pub(crate) mod abac;
 mod attestations;
+pub mod authentication_options;
+pub(crate) mod authorization_file;
+pub mod authorization_options;
 mod authorities;
 pub mod authorizer;
 mod bound;
 mod certificates;
+pub mod chain;
 mod claims;
+mod expressions;
+pub(crate) mod hooks;
 pub mod impersonation;
 pub mod jwt;
 pub mod keys;
@@ -24,9 +32,11 @@ pub mod modes;
 pub mod node;
 mod objects;
 pub mod oidc;
+mod others;
 mod outcome;
 mod parsed;
 pub mod rbac;
+pub mod requested;
 pub mod reviews;
 mod service_account;
 #[cfg(test)]
@@ -40,10 +50,12 @@ pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use objects::Objects;
+pub(crate) use others::Others;
 pub use outcome::{Authentication, Notes, Refusal};
 pub(crate) use parsed::ParsedObjects;
 
 use crate::error::aggregate;
+use outcome::Unknown;
 use crate::memo::Memo;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -244,7 +256,7 @@ impl Authenticator {
                 (None, Some(user)) => {
                     Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes })
                 }
-                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes }),
+                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes, unknown: None }),
             };
         };
         if let Some(user) = self.static_tokens.get(token) {
@@ -258,8 +270,9 @@ impl Authenticator {
             Ok(None) => None,
             Err(reason) => Some(reason),
         };
-        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason];
-        Err(Refusal { reason: aggregate(reasons.into_iter().flatten()), notes })
+        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason].into_iter().flatten().collect();
+        let unknown = Unknown { token: token.to_owned(), reasons };
+        Err(Refusal { reason: aggregate(unknown.reasons.iter().cloned()), notes, unknown: Some(unknown) })
     }
 }
 

@@ -163,7 +163,7 @@ impl<'r> Exchange<'r> {
         offload: &Offload,
         limit: Option<&TimeLimit>,
     ) -> ApiResult<Response<ReplyBody>> {
-        let requester = self.authenticate(trace);
+        let requester = self.authenticate(trace).await;
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
         let requester = requester.inspect_err(|_| self.begin_audit(trace, Course::Refused))?;
@@ -180,7 +180,9 @@ impl<'r> Exchange<'r> {
             Ok(place) => place,
             Err(Full) => return Ok(too_many()),
         };
-        self.authorize(&user, trace, &deadline)?;
+        if let Some(failed) = self.authorize(&user, trace, &deadline).await? {
+            return Ok(failed);
+        }
         if let Err(fault) = self.inject_fault(&user).await {
             // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;

@@ -259,7 +259,7 @@ impl Transport {
     ) -> Result<Option<Answer>, Failed> {
         let Connection { kind, alert } = connection;
         let (sent, stream) = match kind {
-            Kind::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
+            Kind::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target(), "Go-http-client/1.1")?).await {
                 Ok(response) => {
                     let answer = read(response).await;
                     self.pool(origin, |pool| {
@@ -273,7 +273,7 @@ impl Transport {
             },
             Kind::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
-                match sender.try_send_request(request(call, &uri)?).await {
+                match sender.try_send_request(request(call, &uri, "Go-http-client/2.0")?).await {
                     Ok(response) => return Ok(Some(read(response).await)),
                     Err(error) => (error, stream),
                 }
@@ -286,7 +286,8 @@ impl Transport {
     }
 }
 
-fn request(call: Call<'_>, uri: &str) -> Result<Request<Document>, Failed> {
+/// The request of a call, in which Go's client calls itself `own_agent`.
+fn request(call: Call<'_>, uri: &str, own_agent: &str) -> Result<Request<Document>, Failed> {
     let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
     let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
     let own = own.into_iter().filter(|(_, value)| !value.is_empty());
@@ -295,7 +296,7 @@ fn request(call: Call<'_>, uri: &str) -> Result<Request<Document>, Failed> {
     request
         .header(ACCEPT, "application/json, */*")
         .header(ACCEPT_ENCODING, "gzip")
-        .header(USER_AGENT, "kube-apiserver-admission")
+        .header(USER_AGENT, if call.agent.is_empty() { own_agent } else { call.agent })
         .header(HOST, &call.url.authority)
         .body(call.document.cloned().unwrap_or_default())
         .map_err(|error| error.to_string())

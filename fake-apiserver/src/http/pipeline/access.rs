@@ -3,24 +3,27 @@
 use super::auditing;
 use super::exchange::{Exchange, Trace, header};
 use crate::auth::User;
-use crate::auth::authorizer::{Decision, forbidden};
+use crate::auth::authorizer::forbidden;
 use crate::auth::impersonation;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
+use crate::http::body::ReplyBody;
+use http::Response;
 use http::header::USER_AGENT;
 use std::sync::Arc;
 
 impl Exchange<'_> {
-    pub(super) fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
+    pub(super) async fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
-        match cluster.authenticator.request(
-            &self.parts.headers,
-            self.peer.certificate.as_deref(),
-            self.now,
-            &self.objects(),
-        ) {
+        let certificate = self.peer.certificate.as_deref();
+        let own = cluster.authenticator.request(&self.parts.headers, certificate, self.now, &self.objects());
+        let outcome = match own {
+            Ok(authentication) => Ok(authentication),
+            Err(refusal) => cluster.others.ask(refusal, cluster.authenticator.api_audiences()).await,
+        };
+        match outcome {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);
@@ -62,16 +65,24 @@ impl Exchange<'_> {
         Ok(user)
     }
 
-    pub(super) fn authorize(&self, user: &User, trace: &mut Trace, deadline: &Deadline) -> ApiResult<()> {
+    /// The response to a request that cannot be authorized for errors; none if it is allowed.
+    pub(super) async fn authorize(
+        &self,
+        user: &User,
+        trace: &mut Trace,
+        deadline: &Deadline,
+    ) -> ApiResult<Option<Response<ReplyBody>>> {
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb, deadline);
-        let decision = self.replica.cluster.authorizer.authorize(&attributes);
+        let decision = self.replica.cluster.authorizer.decide(&attributes).await;
         if trace.audited.is_some() {
             trace.annotations.extend(auditing::of_decision(&decision));
         }
-        match decision? {
-            Decision::Allow(_) => Ok(()),
-            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+        let decision = decision?;
+        match (decision.is_allowed(), decision.error()) {
+            (true, _) => Ok(None),
+            (false, Some(error)) => Ok(Some(self.internal_error(error))),
+            (false, None) => Err(forbidden(&attributes, decision.reason())),
         }
     }
 

@@ -1,9 +1,13 @@
 //! Authentication: users by tokens and certificates, and service accounts by their tokens.
 
 use super::{Builder, StartError};
+use crate::auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+use crate::auth::hooks::TokenWebhook;
 use crate::auth::keys::{PublicKey, SigningKey};
 use crate::auth::token_file;
-use crate::auth::{ClientAuthorities, User};
+use crate::auth::{Authenticator, ClientAuthorities, Others, User};
+use crate::webhook::Network;
+use std::sync::Arc;
 
 impl Builder {
     /// Adds a user with a static bearer token.
@@ -92,6 +96,23 @@ impl Builder {
     pub fn anonymous_auth(mut self, allowed: bool) -> Self {
         self.authentication.anonymous = allowed;
         self
+    }
+
+    /// The authenticators that ask others about tokens. Options that are wrong, and files that cannot be used, fail the start.
+    #[must_use]
+    pub fn authentication(mut self, options: AuthenticationOptions) -> Self {
+        self.others = options;
+        self
+    }
+
+    /// Those who are asked about tokens that the authenticator does not know.
+    pub(super) fn others(&self, own: &Authenticator, network: &Arc<Network>) -> Result<Others, StartError> {
+        let AuthenticationWebhookOptions { config_file, version, cache_ttl } = &self.others.webhook;
+        let audiences = || own.api_audiences().to_vec();
+        let webhook =
+            |path| TokenWebhook::new(path, version, *cache_ttl, audiences(), network, &self.clock);
+        let webhook = config_file.as_deref().map(webhook).transpose().map_err(StartError::AuthenticationFile)?;
+        Ok(Others::new(webhook))
     }
 
     /// Sets a value that was read; keeps the first error for the start.
