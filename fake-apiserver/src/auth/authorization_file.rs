@@ -10,8 +10,9 @@ use crate::duration;
 use crate::error::{Errors, FieldError, Path, aggregate};
 use crate::files;
 use crate::object::name::dns_subdomain;
+use crate::schema::encode_any;
 use std::time::Duration;
-use tree::{Value, json};
+use tree::Value;
 
 const KIND: &str = "AuthorizationConfiguration";
 const VERSIONS: [&str; 3] =
@@ -67,7 +68,13 @@ fn load(content: &[u8]) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let text = str::from_utf8(content).map_err(|error| error.to_string())?;
-    decode(text, &VERSIONS.map(|version| (version, KIND)), Strictness::Strict).map_err(|error| error.message())
+    let others = [(VERSIONS[0], "AdmissionConfiguration"), (VERSIONS[0], "AuthenticationConfiguration")];
+    let known: Vec<_> = VERSIONS.map(|version| (version, KIND)).into_iter().chain(others).collect();
+    let configuration = decode(text, &known, Strictness::Strict).map_err(|error| error.message())?;
+    match configuration["kind"].as_str() {
+        Some(KIND) | None => Ok(configuration),
+        Some(other) => Err(format!("expected {KIND}, got *apiserver.{other}")),
+    }
 }
 
 /// `ValidateAuthorizationConfiguration`
@@ -196,9 +203,9 @@ fn validate_connection(at: Path<'_>, connection: &Value, errors: &mut Errors) {
             }
         }
         _ => {
-            let printed = json!({"Type": kind, "KubeConfigFile": file.clone()});
+            let printed = format!("{{\"Type\":{},\"KubeConfigFile\":{}}}", encode_any(&kind.into()), encode_any(file));
             let known = ["InClusterConfig", "KubeConfigFile"];
-            errors.push(FieldError::unsupported(at_kind, &printed, &known));
+            errors.push(FieldError::unsupported(at_kind, &Value::Null, &known).printed_as(printed));
         }
     }
 }

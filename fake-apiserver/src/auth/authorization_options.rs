@@ -117,7 +117,7 @@ impl AuthorizationWebhookOptions {
         Ok(AccessWebhookConfig {
             kubeconfig: self.config_file.clone().unwrap_or_default(),
             version: known.ok_or_else(|| {
-                format!("unsupported webhook authorizer version {version:?}, supported versions are \"v1\", \"v1beta1\"")
+                format!("invalid authorization config: unsupported webhook authorizer version {version:?}, supported versions are \"v1\", \"v1beta1\"")
             })?,
             timeout: TIMEOUT,
             allowed_for: self.authorized_ttl.unwrap_or(ALLOWED_FOR),

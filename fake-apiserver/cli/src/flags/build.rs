@@ -55,6 +55,7 @@ impl Flags {
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.anonymous_auth.or(self.denies_anonymous()), Builder::anonymous_auth);
+        builder = builder.authentication(self.authentication.options.clone());
         let mut authorization = self.authorization.options.clone();
         authorization.modes.clone_from(&self.authorization_mode);
         builder = builder.authorization(authorization);

@@ -1,6 +1,7 @@
 //! The flags: kube-apiserver's, and a few of a test server's own.
 
 mod audit;
+mod authentication;
 mod authorization;
 mod bare;
 mod build;
@@ -17,6 +18,7 @@ mod values;
 pub use bare::OWN_FLAGS;
 
 use audit::AuditFlags;
+use authentication::AuthenticationFlags;
 use authorization::AuthorizationFlags;
 use clap::{CommandFactory as _, Parser};
 use clap_complete::Shell;
@@ -220,6 +222,8 @@ pub struct Flags {
     latency: Option<Duration>,
 
     #[command(flatten)]
+    authentication: AuthenticationFlags,
+    #[command(flatten)]
     authorization: AuthorizationFlags,
     #[command(flatten)]
     audit: AuditFlags,
@@ -315,5 +319,7 @@ fn one_line(error: &clap::Error) -> String {
         .join(" ")
 }
 
+#[cfg(test)]
+mod configurations;
 #[cfg(test)]
 mod tests;

@@ -82,7 +82,7 @@ impl TokenWebhook {
 
     fn answer(&self, status: &Value, audiences: &[String]) -> Result<Answer, String> {
         let said = strings(&status["audiences"]);
-        let audiences = intersection(if said.is_empty() { &self.api_audiences } else { &said }, audiences);
+        let audiences = intersection(audiences, if said.is_empty() { &self.api_audiences } else { &said });
         if audiences.is_empty() {
             return Ok(None);
         }

@@ -394,7 +394,7 @@ fn options_that_the_real_server_refuses() {
                 options.webhook.config_file = Some("w".into());
                 options.webhook.version = Some("v2".into());
             },
-            "unsupported webhook authorizer version \"v2\", supported versions are \"v1\", \"v1beta1\"",
+            "invalid authorization config: unsupported webhook authorizer version \"v2\", supported versions are \"v1\", \"v1beta1\"",
         ),
         (
             |options| {

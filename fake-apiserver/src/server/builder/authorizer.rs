@@ -45,6 +45,7 @@ pub(super) fn described(
     clock: &Arc<dyn Clock>,
 ) -> Result<Described, StartError> {
     let (configs, content) = options.authorizers().map_err(StartError::Authorization)?;
+    let invalid = |why| StartError::Authorization(format!("invalid authorization config: {why}"));
     let modes: Vec<AuthorizationMode> = configs.iter().map(|config| config.mode).collect();
     let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
     let mut stay = BTreeMap::new();
@@ -56,14 +57,14 @@ pub(super) fn described(
             AuthorizationMode::Node => Arc::new(NodeAuthorizer::new(store.clone(), recorded::node_rules())),
             AuthorizationMode::Abac => {
                 let path = options.policy_file.clone().unwrap_or_default();
-                Arc::new(Policies::read(&path).map_err(StartError::Authorization)?)
+                Arc::new(Policies::read(&path).map_err(invalid)?)
             }
             AuthorizationMode::Webhook => continue,
         };
         stay.insert(mode.as_str(), authorizer);
     }
     let parts = Parts { stay, network: network.clone(), clock: clock.clone() };
-    let authorizers = Arc::new(Authorizers::new(parts.chain(configs).map_err(StartError::Authorization)?));
+    let authorizers = Arc::new(Authorizers::new(parts.chain(configs).map_err(invalid)?));
     let file = options.config_file.clone().zip(content).map(|(path, content)| {
         let authorizers = authorizers.clone();
         let required: Vec<_> = modes.into_iter().filter(|mode| *mode != AuthorizationMode::Webhook).collect();
