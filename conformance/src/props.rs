@@ -47,26 +47,26 @@ impl Props {
         Ok(props)
     }
 
-    /// A flag of the scenario, with the folder in place of its name.
+    /// A flag of the scenario, with the values of names in it.
     pub fn fill(&self, flag: &str) -> String {
-        match &self.folder {
-            Some(folder) => flag.replace("$files", &folder.path().display().to_string()),
-            None => flag.to_owned(),
-        }
+        let mut names = Names::default();
+        self.names.iter().for_each(|(name, value)| names.bind(name, value.clone()));
+        names.fill_text(flag).unwrap_or_else(|_| flag.to_owned())
     }
 }
 
-/// The names about a webhook: its host and port, and the certificates that vouch for it, as a `caBundle`, and as PEM in quotes.
+/// The names about a webhook: its host and port, and the certificates that vouch for it, as a `caBundle`, as PEM in quotes, and as PEM.
 ///
 /// # Errors
 /// If these are not PEM.
 pub fn names_of(name: &str, webhook: &Webhook) -> Result<BTreeMap<String, Value>> {
     let pem = String::from_utf8(BASE64.decode(webhook.ca_bundle())?)?;
-    let quoted = pem.replace('\n', "\\n");
+    let (quoted, lines) = (pem.replace('\n', "\\n"), pem);
     Ok(BTreeMap::from([
         (name.to_owned(), webhook.host().into()),
         (format!("{name}_ca"), webhook.ca_bundle().into()),
         (format!("{name}_pem"), quoted.into()),
+        (format!("{name}_lines"), lines.into()),
     ]))
 }
 

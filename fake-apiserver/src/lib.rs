@@ -96,7 +96,7 @@ pub use audit::{AuditBatchOptions, AuditLogOptions, AuditOptions, AuditTruncateO
 pub use audit::{RequestLog, RequestRecord};
 pub use auth::impersonation::Impersonated;
 pub use auth::keys::KeyError;
-pub use auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+pub use auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions, OidcOptions};
 pub use auth::authorization_options::{AuthorizationOptions, AuthorizationWebhookOptions};
 pub use auth::modes::{AuthorizationMode, ModeError};
 pub use auth::token_file::TokenFileError;

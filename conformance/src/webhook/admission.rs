@@ -133,6 +133,12 @@ impl Script {
         Ok(reaction)
     }
 
+    /// What is done with a GET, if that was said of its path.
+    pub(super) fn fetched(&mut self, path: &str) -> Result<Option<(Duration, Reaction)>> {
+        let own = self.paths.get_mut(path).and_then(|answers| answers.once.pop_front().or_else(|| answers.always.clone()));
+        own.map(|reply| Ok((reply.delay, reply.reaction(&Value::Null)?))).transpose()
+    }
+
     fn reply(&mut self, path: &str) -> Option<Reply> {
         for path in [path, ""] {
             if let Some(Answers { once, always }) = self.paths.get_mut(path)

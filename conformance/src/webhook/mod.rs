@@ -4,6 +4,7 @@
 mod admission;
 mod answers;
 mod certificates;
+mod issuer;
 mod server;
 
 pub use admission::{Kind, Reply, answer};
@@ -42,6 +43,15 @@ impl State {
 
     /// The reaction to a request, and the time after which it comes.
     fn react(&self, asked: &Asked) -> Result<(Duration, Reaction)> {
+        if asked.parts.method == http::Method::GET {
+            let path = asked.parts.uri.path();
+            if let Some(scripted) = self.admission().fetched(path)? {
+                return Ok(scripted);
+            }
+            let authority = asked.parts.uri.authority().map(|authority| authority.as_str());
+            let host = asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+            return Ok((Duration::ZERO, Reaction::Answer(issuer::answer(authority.or(host).unwrap_or_default(), path)?)));
+        }
         let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         if REVIEWS.iter().any(|kind| review["kind"] == *kind) {
             return self.admission().react(&asked.parts, review);

@@ -15,23 +15,20 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// Compiles an expression whose value has to be of one of those types.
+    /// Compiles an expression.
     ///
     /// # Errors
     /// The reason that it does not compile, in upstream's words.
-    pub(super) fn compile(text: &str, names: &Declarations, expected: &[Type]) -> Result<Expression, String> {
+    pub(super) fn compile(text: &str, names: &Declarations) -> Result<Expression, String> {
         let compiled = ENVIRONMENT.compile(text, names, Stage::Stored);
         let compiled = compiled.map_err(|error| format!("compilation failed: {error}"))?;
-        let found = compiled.result_type();
-        if !expected.contains(found) {
-            let names: Vec<String> = expected.iter().map(Type::full_name).collect();
-            return Err(match names.as_slice() {
-                [one] => format!("must evaluate to {one} but got {}", found.full_name()),
-                many => format!("must evaluate to one of [{}]", many.join(" ")),
-            });
-        }
         let program = compiled.program().map_err(|error| format!("program instantiation failed: {error}"))?;
         Ok(Expression { text: text.to_owned(), compiled, program })
+    }
+
+    /// The type of its value.
+    pub(super) fn result_type(&self) -> &Type {
+        self.compiled.result_type()
     }
 
     /// The parts of a variable that it reads.

@@ -8,7 +8,7 @@
 //! service account tokens, bound service account tokens, the anonymous user; tokens that none of them knows are shown to
 //! [others](others::Others).
 //!
-//! GAP: authentication: front proxies, OIDC, and bearer tokens in WebSocket subprotocols
+//! GAP: authentication: front proxies, and bearer tokens in WebSocket subprotocols
 
 pub(crate) mod abac;
 mod attestations;
@@ -24,6 +24,7 @@ mod claims;
 mod expressions;
 pub(crate) mod hooks;
 pub mod impersonation;
+pub(crate) mod issuers;
 pub mod jwt;
 pub mod keys;
 mod legacy;
@@ -88,6 +89,8 @@ pub struct Config {
     pub extend_token_expiration: bool,
     /// `--anonymous-auth`.
     pub anonymous: bool,
+    /// The paths for which anonymous requests are served; if there are none, all.
+    pub anonymous_paths: Vec<String>,
 }
 
 impl Config {
@@ -104,6 +107,7 @@ impl Config {
             max_token_expiration: 0,
             extend_token_expiration: true,
             anonymous: true,
+            anonymous_paths: Vec::new(),
         }
     }
 }
@@ -138,6 +142,7 @@ pub struct Authenticator {
     client_authorities: Option<ClientAuthorities>,
     service_accounts: ServiceAccountTokens,
     anonymous: Option<Arc<User>>,
+    anonymous_paths: Vec<String>,
     signing_key: SigningKey,
     max_token_expiration: i64,
     extend_token_expiration: bool,
@@ -172,19 +177,21 @@ impl Authenticator {
                 verified: Memo::default(),
             },
             anonymous: config.anonymous.then(|| Arc::new(User::anonymous())),
+            anonymous_paths: config.anonymous_paths,
             signing_key: config.signing_key,
             max_token_expiration: config.max_token_expiration,
             extend_token_expiration: config.extend_token_expiration,
         })
     }
 
-    /// Authenticates a request by its headers and the certificate of its connection.
+    /// Authenticates a request by its headers and the certificate of its connection; nobody in particular may make one for some paths only.
     ///
     /// # Errors
     /// [`Refusal`] if the credentials are bad, which is not the same as anonymous, or missing where anonymous users are refused.
     pub fn request(
         &self,
         headers: &HeaderMap,
+        path: &str,
         certificate: Option<&ClientCertificate>,
         now: Timestamp,
         objects: &dyn Objects,
@@ -201,8 +208,11 @@ impl Authenticator {
             Ok(None) => None,
             Err(reason) => Some(reason),
         };
+        let is_open = self.anonymous_paths.is_empty() || self.anonymous_paths.iter().any(|open| open == path);
+        let anonymous = self.anonymous.as_ref().filter(|_| is_open);
         let header = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        self.authorization(header.as_deref().unwrap_or_default(), objection, self.api_audiences(), now, objects)
+        let header = header.as_deref().unwrap_or_default();
+        self.authorization(header, objection, anonymous, self.api_audiences(), now, objects)
     }
 
     /// Authenticates a token, as a token review asks: for these audiences, or the API server's if empty.
@@ -217,7 +227,7 @@ impl Authenticator {
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let audiences = if audiences.is_empty() { self.api_audiences() } else { audiences };
-        self.authorization(&format!("Bearer {token}"), None, audiences, now, objects)
+        self.authorization(&format!("Bearer {token}"), None, self.anonymous.as_ref(), audiences, now, objects)
     }
 
     /// The audiences of tokens that this server accepts.
@@ -236,6 +246,11 @@ impl Authenticator {
         &self.signing_key
     }
 
+    /// The issuers of this server's tokens.
+    pub(crate) fn issuers(&self) -> &[String] {
+        &self.service_accounts.issuers
+    }
+
     /// The issuer of the tokens that this server signs.
     pub fn issuer(&self) -> &str {
         &self.service_accounts.issuers[0]
@@ -246,13 +261,14 @@ impl Authenticator {
         &self,
         header: &str,
         objection: Option<String>,
+        anonymous: Option<&Arc<User>>,
         audiences: &[String],
         now: Timestamp,
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let mut notes = Notes::default();
         let Some(token) = bearer_token(header, &mut notes) else {
-            return match (objection, &self.anonymous) {
+            return match (objection, anonymous) {
                 (None, Some(user)) => {
                     Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes })
                 }

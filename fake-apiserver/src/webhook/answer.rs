@@ -13,6 +13,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// "" if there is none.
     pub(super) content_type: String,
+    /// The header `Cache-Control`, or "".
+    pub(super) cache_control: String,
     /// The header `Retry-After`, or "".
     pub(super) retry_after: String,
     /// The header `Location`, or "".
@@ -151,6 +153,7 @@ mod tests {
         let answer = |status, content_type: &str, retry_after: &str, body: &'static str| Answer {
             status,
             content_type: content_type.into(),
+            cache_control: String::new(),
             retry_after: retry_after.into(),
             location: String::new(),
             body: Ok(Bytes::from_static(body.as_bytes())),

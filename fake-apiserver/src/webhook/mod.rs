@@ -15,6 +15,7 @@ mod client_certificate;
 mod cluster;
 mod credentials;
 mod document;
+mod getter;
 mod gzip;
 mod headers;
 mod network;
@@ -27,6 +28,7 @@ mod url;
 
 pub(crate) use credentials::Credentials;
 pub(crate) use document::Document;
+pub(crate) use getter::{Fetched, Getter};
 pub(crate) use network::Network;
 pub(crate) use services::{Address, Services};
 

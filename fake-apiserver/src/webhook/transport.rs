@@ -14,7 +14,7 @@ use super::services::Address;
 use super::trust::Trust;
 use super::url::Url;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
 };
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Limited};
@@ -293,8 +293,10 @@ fn request(call: Call<'_>, uri: &str, own_agent: &str) -> Result<Request<Documen
     let own = own.into_iter().filter(|(_, value)| !value.is_empty());
     let request = own.fold(request, |request, (name, value)| request.header(name, value));
     let request = call.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+    // Who fetches a document takes any.
+    let takes_any = call.agent.is_empty() && call.document.is_none();
+    let request = if takes_any { request } else { request.header(ACCEPT, "application/json, */*") };
     request
-        .header(ACCEPT, "application/json, */*")
         .header(ACCEPT_ENCODING, "gzip")
         .header(USER_AGENT, if call.agent.is_empty() { own_agent } else { call.agent })
         .header(HOST, &call.url.authority)
@@ -315,6 +317,7 @@ async fn read(response: Response<Incoming>) -> Answer {
     Answer {
         status: parts.status.as_u16(),
         content_type: header(CONTENT_TYPE),
+        cache_control: header(CACHE_CONTROL),
         retry_after: header(RETRY_AFTER),
         location: header(LOCATION),
         body: body.map_err(|error| {

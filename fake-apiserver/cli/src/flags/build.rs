@@ -54,8 +54,10 @@ impl Flags {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
-        builder = given(builder, self.anonymous_auth.or(self.denies_anonymous()), Builder::anonymous_auth);
-        builder = builder.authentication(self.authentication.options.clone());
+        builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);
+        let mut authentication = self.authentication.options.clone();
+        authentication.anonymous = self.anonymous_auth;
+        builder = builder.authentication(authentication);
         let mut authorization = self.authorization.options.clone();
         authorization.modes.clone_from(&self.authorization_mode);
         builder = builder.authorization(authorization);

@@ -78,3 +78,18 @@ pub(super) fn given<T: Default>(
 ) -> Result<(), String> {
     set(option.get_or_insert_with(T::default), value)
 }
+
+/// The items of a list, separated by commas.
+pub(super) fn list(option: &mut Vec<String>, value: &str) -> Result<(), String> {
+    option.extend(value.split(',').filter(|item| !item.is_empty()).map(str::to_owned));
+    Ok(())
+}
+
+/// A name and its value, which replaces an earlier one.
+pub(super) fn pair(option: &mut Vec<(String, String)>, value: &str) -> Result<(), String> {
+    let (name, value) = value.split_once('=').ok_or_else(|| format!("malformed pair, expect string=string: {value}"))?;
+    let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
+    option.retain(|(known, _)| *known != name);
+    option.push((name, value));
+    Ok(())
+}

@@ -53,7 +53,10 @@ impl Conditions {
     /// # Errors
     /// The reason that it does not compile.
     pub(crate) fn add(&mut self, text: &str) -> Result<(), String> {
-        let condition = Expression::compile(text, &NAMES, &[Type::Bool])?;
+        let condition = Expression::compile(text, &NAMES)?;
+        if *condition.result_type() != Type::Bool {
+            return Err(format!("must evaluate to bool but got {}", condition.result_type().full_name()));
+        }
         self.reads.join(condition.parts_of(REQUEST.0));
         self.all.push(condition);
         Ok(())

@@ -18,10 +18,13 @@ impl Exchange<'_> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
         let certificate = self.peer.certificate.as_deref();
-        let own = cluster.authenticator.request(&self.parts.headers, certificate, self.now, &self.objects());
+        let own = cluster.authenticator.request(&self.parts.headers, self.path, certificate, self.now, &self.objects());
         let outcome = match own {
             Ok(authentication) => Ok(authentication),
-            Err(refusal) => cluster.others.ask(refusal, cluster.authenticator.api_audiences()).await,
+            Err(refusal) => {
+                let audiences = cluster.authenticator.api_audiences();
+                cluster.others.ask(refusal, audiences, audiences, self.now).await
+            }
         };
         match outcome {
             Ok(authentication) => {

@@ -320,7 +320,8 @@ impl Builder {
         bound: &[Bound],
         shutdown: &CancellationToken,
     ) -> Result<Arc<Cluster>, StartError> {
-        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        let mut authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        let described_others = self.read_others(&mut authentication)?;
         let store = Store::with_history(self.history, self.history_bytes);
         let catalogs = Arc::new(self.catalogs()?);
         if let Some(state) = &self.state {
@@ -346,7 +347,7 @@ impl Builder {
         let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
         let authenticator = Authenticator::new(authentication)?;
-        let others = self.others(&authenticator, &network)?;
+        let (others, others_file) = self.others(described_others, &authenticator, &network, &runtime)?;
         let described = authorizer::described(&self.authorization, &store, &network, &self.clock)?;
         let rbac = described.rbac;
         let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
@@ -382,7 +383,7 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        if let Some(file) = described.file {
+        for file in [described.file, others_file].into_iter().flatten() {
             file.run(shutdown.clone(), &runtime);
         }
         let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
