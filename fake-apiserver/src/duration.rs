@@ -62,7 +62,8 @@ pub fn parse(text: &str) -> Result<Duration, String> {
 pub fn print(duration: Duration) -> String {
     let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
     if seconds == 0 {
-        let unit = [("ms", 1_000_000), ("\u{b5}s", 1_000), ("ns", 1)].into_iter().find(|(_, unit)| nanoseconds >= *unit);
+        let unit =
+            [("ms", 1_000_000), ("\u{b5}s", 1_000), ("ns", 1)].into_iter().find(|(_, unit)| nanoseconds >= *unit);
         return match unit {
             None => "0s".into(),
             Some((unit, size)) => {
@@ -139,7 +140,19 @@ mod tests {
 
     #[test]
     fn what_go_prints() {
-        for text in ["0s", "1ns", "1.5\u{b5}s", "250ms", "1.000001ms", "1s", "1.5s", "59.999999999s", "1m0s", "1h0m0.1s", "25h30m1s"] {
+        for text in [
+            "0s",
+            "1ns",
+            "1.5\u{b5}s",
+            "250ms",
+            "1.000001ms",
+            "1s",
+            "1.5s",
+            "59.999999999s",
+            "1m0s",
+            "1h0m0.1s",
+            "25h30m1s",
+        ] {
             assert_eq!(parse(text).map(print).as_deref(), Ok(text));
         }
     }

@@ -135,7 +135,8 @@ impl Script {
 
     /// What is done with a GET, if that was said of its path.
     pub(super) fn fetched(&mut self, path: &str) -> Result<Option<(Duration, Reaction)>> {
-        let own = self.paths.get_mut(path).and_then(|answers| answers.once.pop_front().or_else(|| answers.always.clone()));
+        let own =
+            self.paths.get_mut(path).and_then(|answers| answers.once.pop_front().or_else(|| answers.always.clone()));
         own.map(|reply| Ok((reply.delay, reply.reaction(&Value::Null)?))).transpose()
     }
 

@@ -50,7 +50,10 @@ impl State {
             }
             let authority = asked.parts.uri.authority().map(|authority| authority.as_str());
             let host = asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
-            return Ok((Duration::ZERO, Reaction::Answer(issuer::answer(authority.or(host).unwrap_or_default(), path)?)));
+            return Ok((
+                Duration::ZERO,
+                Reaction::Answer(issuer::answer(authority.or(host).unwrap_or_default(), path)?),
+            ));
         }
         let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         if REVIEWS.iter().any(|kind| review["kind"] == *kind) {

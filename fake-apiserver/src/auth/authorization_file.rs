@@ -182,7 +182,8 @@ fn validate_connection(at: Path<'_>, connection: &Value, errors: &mut Errors) {
             errors.invalid(at_file, text(file), "can only be set when type=KubeConfigFile");
         }
         "InClusterConfig" => {
-            let why = "fake-apiserver does not support InClusterConfig, with which kube-apiserver does not start either";
+            let why =
+                "fake-apiserver does not support InClusterConfig, with which kube-apiserver does not start either";
             errors.forbidden(at_kind, why);
         }
         "KubeConfigFile" => {
@@ -259,11 +260,12 @@ impl Time {
     /// The time that a text says; none is zero.
     fn of(value: &Value) -> Result<Time, String> {
         let Some(text) = value.as_str() else { return Ok(Time::default()) };
-        let length = duration::parse(text.strip_prefix('-').unwrap_or(text)).map_err(|why| match text.starts_with('-') {
-            // The message has the text as it is.
-            true => duration::parse(text).err().unwrap_or(why),
-            false => why,
-        })?;
+        let length =
+            duration::parse(text.strip_prefix('-').unwrap_or(text)).map_err(|why| match text.starts_with('-') {
+                // The message has the text as it is.
+                true => duration::parse(text).err().unwrap_or(why),
+                false => why,
+            })?;
         Ok(Time { length, is_negative: text.starts_with('-') && !length.is_zero() })
     }
 

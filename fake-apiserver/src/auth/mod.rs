@@ -13,9 +13,9 @@
 pub(crate) mod abac;
 mod attestations;
 pub mod authentication_options;
+mod authorities;
 pub(crate) mod authorization_file;
 pub mod authorization_options;
-mod authorities;
 pub mod authorizer;
 mod bound;
 mod certificates;
@@ -56,12 +56,12 @@ pub use outcome::{Authentication, Notes, Refusal};
 pub(crate) use parsed::ParsedObjects;
 
 use crate::error::aggregate;
-use outcome::Unknown;
 use crate::memo::Memo;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
 use keys::{PublicKey, SigningKey};
+use outcome::Unknown;
 use service_account::{ServiceAccountTokens, intersection};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Documents that are fetched, as Go's plain client fetches them.
 
+use super::headers::Headers;
 use super::transport::Key;
 use super::url::Url;
 use super::{Call, Client, Network, Target};
-use super::headers::Headers;
 use bytes::Bytes;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

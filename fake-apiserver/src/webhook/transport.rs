@@ -14,7 +14,8 @@ use super::services::Address;
 use super::trust::Trust;
 use super::url::Url;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER,
+    USER_AGENT,
 };
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Limited};
@@ -259,18 +260,20 @@ impl Transport {
     ) -> Result<Option<Answer>, Failed> {
         let Connection { kind, alert } = connection;
         let (sent, stream) = match kind {
-            Kind::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target(), "Go-http-client/1.1")?).await {
-                Ok(response) => {
-                    let answer = read(response).await;
-                    self.pool(origin, |pool| {
-                        if !sender.is_closed() && pool.idle.len() < IDLE {
-                            pool.idle.push(Idle { sender, alert });
-                        }
-                    });
-                    return Ok(Some(answer));
+            Kind::Own(mut sender) => {
+                match sender.try_send_request(request(call, &call.url.target(), "Go-http-client/1.1")?).await {
+                    Ok(response) => {
+                        let answer = read(response).await;
+                        self.pool(origin, |pool| {
+                            if !sender.is_closed() && pool.idle.len() < IDLE {
+                                pool.idle.push(Idle { sender, alert });
+                            }
+                        });
+                        return Ok(Some(answer));
+                    }
+                    Err(error) => (error, 0),
                 }
-                Err(error) => (error, 0),
-            },
+            }
             Kind::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
                 match sender.try_send_request(request(call, &uri, "Go-http-client/2.0")?).await {

@@ -87,7 +87,8 @@ pub(super) fn list(option: &mut Vec<String>, value: &str) -> Result<(), String> 
 
 /// A name and its value, which replaces an earlier one.
 pub(super) fn pair(option: &mut Vec<(String, String)>, value: &str) -> Result<(), String> {
-    let (name, value) = value.split_once('=').ok_or_else(|| format!("malformed pair, expect string=string: {value}"))?;
+    let (name, value) =
+        value.split_once('=').ok_or_else(|| format!("malformed pair, expect string=string: {value}"))?;
     let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
     option.retain(|(known, _)| *known != name);
     option.push((name, value));

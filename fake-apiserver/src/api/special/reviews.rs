@@ -25,9 +25,9 @@ fn with_lists(line: &[u8]) -> Bytes {
     let text = String::from_utf8_lossy(line);
     // In texts quotes have a backslash.
     let lists = ["resourceRules", "nonResourceRules"];
-    let filled = lists.iter().fold(text.into_owned(), |text, name| {
-        text.replace(&format!("\"{name}\":null"), &format!("\"{name}\":[]"))
-    });
+    let filled = lists
+        .iter()
+        .fold(text.into_owned(), |text, name| text.replace(&format!("\"{name}\":null"), &format!("\"{name}\":[]")));
     filled.into()
 }
 

@@ -105,10 +105,13 @@ impl ReviewKind {
         let own = format!("{}/{}", self.group, self.version);
         let api_version = if api_version.is_empty() { &own } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
-        let of_group = |version: &str| version.strip_prefix(self.group).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
+        let of_group =
+            |version: &str| version.strip_prefix(self.group).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
         match (api_version, kind) {
             (api_version, kind) if api_version == own && kind == self.kind => Ok(()),
-            _ if schema::knows(api_version, kind) || of_group(api_version).is_some_and(|version| version == "v1beta1") && kind == self.kind => {
+            _ if schema::knows(api_version, kind)
+                || of_group(api_version).is_some_and(|version| version == "v1beta1") && kind == self.kind =>
+            {
                 let short = api_version.rsplit('/').next().unwrap_or_default();
                 Err(format!("converting ({short}.{kind}) to ({}.{}): unknown conversion", self.version, self.kind))
             }

@@ -66,12 +66,13 @@ impl<'a> Question<'a> {
         match self.attributes.target {
             Target::Path(path) => seen["nonResourceAttributes"] = json!({"path": path, "verb": self.attributes.verb}),
             Target::Resource { .. } => {
-                let mut asked = Value::Object(self.resource().into_iter().map(|(name, text)| (name, text.into())).collect());
+                let mut asked =
+                    Value::Object(self.resource().into_iter().map(|(name, text)| (name, text.into())).collect());
                 for (name, requirements) in [("fieldSelector", &self.fields), ("labelSelector", &self.labels)] {
                     if !requirements.is_empty() {
-                        let all = requirements.iter().map(|one| {
-                            json!({"key": &*one.key, "operator": one.operator, "values": one.values.as_slice()})
-                        });
+                        let all = requirements.iter().map(
+                            |one| json!({"key": &*one.key, "operator": one.operator, "values": one.values.as_slice()}),
+                        );
                         asked[name] = json!({"requirements": all.collect::<Vec<Value>>()});
                     }
                 }
@@ -93,7 +94,9 @@ impl<'a> Question<'a> {
 
     fn resource(&self) -> [(&'static str, &'a str); 7] {
         match self.attributes.target {
-            Target::Path(_) => ["namespace", "verb", "group", "version", "resource", "subresource", "name"].map(|name| (name, "")),
+            Target::Path(_) => {
+                ["namespace", "verb", "group", "version", "resource", "subresource", "name"].map(|name| (name, ""))
+            }
             Target::Resource { group, version, resource, subresource, namespace, name } => [
                 ("namespace", namespace),
                 ("verb", self.attributes.verb),

@@ -49,7 +49,9 @@ impl TokenWebhook {
     ) -> Result<TokenWebhook, String> {
         let known = ["v1", "v1beta1"].into_iter().find(|known| *known == version);
         let version = known.ok_or_else(|| {
-            format!("unsupported authentication webhook version {version:?}, supported versions are \"v1\", \"v1beta1\"")
+            format!(
+                "unsupported authentication webhook version {version:?}, supported versions are \"v1\", \"v1beta1\""
+            )
         });
         let review = |version| ReviewKind { group: "authentication.k8s.io", version, kind: "TokenReview" };
         // As upstream, the file is looked at first.

@@ -35,7 +35,8 @@ pub(super) fn user(config: &IssuerConfig, claims: &Map) -> Result<User, String> 
             return Err(format!("oidc: required claim {claim} value does not match. Got = {found}, want = {wanted}"));
         }
     }
-    hold(&config.rules, &bindings).map_err(|why| format!("oidc: error evaluating claim validation expression: {why}"))?;
+    hold(&config.rules, &bindings)
+        .map_err(|why| format!("oidc: error evaluating claim validation expression: {why}"))?;
     if !config.user_rules.is_empty() {
         let mut bindings = Bindings::new();
         bindings.set("user", of_user(&user));
@@ -59,7 +60,8 @@ fn username(config: &IssuerConfig, claims: &Map, bindings: &Bindings) -> Result<
             }
         }
         Mapping::Claim(claim, prefix) => {
-            let name = claim_text(claims, claim).map_err(|why| format!("oidc: parse username claims {claim:?}: {why}"))?;
+            let name =
+                claim_text(claims, claim).map_err(|why| format!("oidc: parse username claims {claim:?}: {why}"))?;
             if claim == "email" {
                 match claims.get("email_verified") {
                     None | Some(Value::Bool(true)) => {}

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 
 /// What expressions about claims can name.
 static OF_CLAIMS: LazyLock<Declarations> =
-    LazyLock::new(|| Declarations::new().variable("claims", Type::map(Type::String, Type::Dyn)));
+    LazyLock::new(|| Declarations::new().variable("claims", Type::map(Type::String, Type::Any)));
 
 /// What expressions about users can name.
 static OF_USER: LazyLock<Declarations> = LazyLock::new(|| {
@@ -41,6 +41,8 @@ pub(crate) struct IssuerConfig {
     /// The certificates that vouch for it, as PEM; those of the system, if empty.
     pub(super) authorities: String,
     pub(super) audiences: Vec<String>,
+    /// The way to it, which this server, as one without a configuration of such ways, does not have; "" for the usual one.
+    pub(super) egress: String,
     pub(super) username: Mapping,
     pub(super) groups: Mapping,
     pub(super) uid: Mapping,
@@ -95,7 +97,9 @@ pub(super) fn validate(configuration: &Value, errors: &mut Errors) -> Vec<Issuer
     }
     let anonymous = &configuration["anonymous"];
     if !anonymous.is_null() && anonymous["enabled"] != true && !list(&anonymous["conditions"]).is_empty() {
-        let paths = list(&anonymous["conditions"]).iter().map(|one| format!("{{\"Path\":{}}}", crate::schema::encode_any(&one["path"])));
+        let paths = list(&anonymous["conditions"])
+            .iter()
+            .map(|one| format!("{{\"Path\":{}}}", crate::schema::encode_any(&one["path"])));
         let printed = format!("[{}]", paths.collect::<Vec<_>>().join(","));
         let detail = "enabled should be set to true when conditions are defined";
         errors.push(FieldError::invalid_printed("anonymous.conditions", printed, detail));
@@ -111,6 +115,7 @@ fn issuer(at: Path<'_>, jwt: &Value, errors: &mut Errors) -> IssuerConfig {
         discovery_url: Some(text(&issuer["discoveryURL"]).to_owned()).filter(|url| !url.is_empty()),
         authorities: text(&issuer["certificateAuthority"]).to_owned(),
         audiences: strings(&issuer["audiences"]),
+        egress: text(&issuer["egressSelectorType"]).to_owned(),
         ..IssuerConfig::default()
     };
     check_issuer(at.child("issuer"), &read, issuer, errors);
@@ -153,12 +158,12 @@ fn check_issuer(at: Path<'_>, read: &IssuerConfig, issuer: &Value, errors: &mut 
         let why = "data does not contain any valid RSA or ECDSA certificates";
         errors.invalid(at.child("certificateAuthority"), "<omitted>", why);
     }
-    let egress = text(&issuer["egressSelectorType"]);
-    if !["", "controlplane", "cluster"].contains(&egress) {
-        errors.invalid(at.child("egressSelectorType"), egress, "egress selector must be either controlplane or cluster");
-    } else if !egress.is_empty() {
-        let why = format!("egress lookup required with egress selector type {egress:?}");
-        errors.forbidden(at.child("egressSelectorType"), why);
+    if !["", "controlplane", "cluster"].contains(&&*read.egress) {
+        errors.invalid(
+            at.child("egressSelectorType"),
+            &*read.egress,
+            "egress selector must be either controlplane or cluster",
+        );
     }
 }
 

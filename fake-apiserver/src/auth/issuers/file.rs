@@ -94,7 +94,8 @@ pub(crate) fn of_flags(options: &OidcOptions) -> Result<Vec<IssuerConfig>, Strin
     if let Some(groups) = options.groups_claim.as_deref().filter(|groups| !groups.is_empty()) {
         mappings["groups"] = json!({"claim": groups, "prefix": options.groups_prefix.as_deref().unwrap_or_default()});
     }
-    let rules = options.required_claims.iter().map(|(claim, value)| json!({"claim": &**claim, "requiredValue": &**value}));
+    let rules =
+        options.required_claims.iter().map(|(claim, value)| json!({"claim": &**claim, "requiredValue": &**value}));
     let jwt = json!({
         "issuer": {"url": &**url, "audiences": [&**client], "certificateAuthority": authorities},
         "claimMappings": mappings,

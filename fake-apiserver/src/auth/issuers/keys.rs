@@ -36,7 +36,10 @@ pub(super) struct Key {
 
 #[derive(Debug)]
 enum Numbers {
-    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+    Rsa {
+        modulus: Vec<u8>,
+        exponent: Vec<u8>,
+    },
     /// A point on a curve, which has that place in the list.
     Ec(usize, Vec<u8>),
     /// Of no use here.

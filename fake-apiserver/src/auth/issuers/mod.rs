@@ -105,7 +105,8 @@ impl Issuers {
             None => return Ok(None),
         };
         let Some(issuer) = issuers.iter().find(|issuer| issuer.config.url == claimed) else { return Ok(None) };
-        let provider = issuer.provider.borrow().clone().map_err(|_| "oidc: authenticator not initialized".to_owned())?;
+        let provider =
+            issuer.provider.borrow().clone().map_err(|_| "oidc: authenticator not initialized".to_owned())?;
         let demands = Demands {
             issuer: &issuer.config.url,
             audiences: &issuer.config.audiences,
@@ -137,6 +138,9 @@ impl Issuer {
         }
         if let Some(unknown) = algorithms.iter().find(|one| !ALGORITHMS.contains(&one.as_str())) {
             return Err(format!("oidc: unsupported signing alg: {unknown:?}"));
+        }
+        if !config.egress.is_empty() {
+            return Err(format!("oidc: egress lookup required with egress selector type {:?}", config.egress));
         }
         let getter = Arc::new(Getter::new(config.authorities.clone().into_bytes(), network)?);
         let (url, elsewhere) = (config.url.clone(), config.discovery_url.clone());

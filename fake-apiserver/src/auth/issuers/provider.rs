@@ -51,8 +51,8 @@ impl Provider {
         if fetched.status != 200 {
             return Err(fetched.told());
         }
-        let description: Description = decoded(&fetched)
-            .map_err(|why| format!("oidc: failed to decode provider discovery object: {why}"))?;
+        let description: Description =
+            decoded(&fetched).map_err(|why| format!("oidc: failed to decode provider discovery object: {why}"))?;
         if description.issuer != issuer {
             return Err(format!(
                 "oidc: issuer did not match the issuer returned by provider, expected {issuer:?} got {:?}",

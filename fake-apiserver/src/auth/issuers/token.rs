@@ -4,8 +4,10 @@
 //!
 //! GAP: authentication: claims of tokens of issuers that are elsewhere (`_claim_names`)
 
+use super::keys::Key;
 use super::provider::Provider;
 use crate::auth::jwt::Parsed;
+use crate::schema::json_type;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tree::{Map, Value};
@@ -32,8 +34,11 @@ pub(super) async fn verified(token: &str, provider: &Provider, demands: &Demands
         let expected = quoted(demands.algorithms);
         return Err(format!("oidc: id token signed with unsupported algorithm, expected {expected} got {algorithm:?}"));
     }
-    let verified = provider.verify(|key| key.is_called(parsed.key_id()) && parsed.signed_with(|message, signature| key.verify(algorithm, message, signature))).await;
-    verified.map_err(|why| format!("failed to verify signature: {why}"))?;
+    let is_of = |key: &Key| {
+        let check = |message: &[u8], signature: &[u8]| key.verify(algorithm, message, signature);
+        key.is_called(parsed.key_id()) && parsed.signed_with(check)
+    };
+    provider.verify(is_of).await.map_err(|why| format!("failed to verify signature: {why}"))?;
     let claims: Value = serde_json::from_slice(parsed.payload())
         .map_err(|error| format!("oidc: failed to unmarshal claims: {error}"))?;
     let Value::Object(claims) = claims else { return Err("oidc: failed to unmarshal claims: not an object".into()) };
@@ -42,6 +47,14 @@ pub(super) async fn verified(token: &str, provider: &Provider, demands: &Demands
 }
 
 fn check(claims: &Map, demands: &Demands<'_>) -> Result<(), String> {
+    for name in ["iss", "sub", "nonce", "at_hash"] {
+        if let Some(wrong) = claims.get(name).filter(|value| !value.is_string() && !value.is_null()) {
+            let found = json_type(wrong);
+            return Err(format!(
+                "oidc: failed to unmarshal claims: json: cannot unmarshal {found} into Go struct field idToken.{name} of type string"
+            ));
+        }
+    }
     let text = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default();
     let issuer = text("iss");
     let is_google = demands.issuer == "https://accounts.google.com" && issuer == "accounts.google.com";

@@ -170,7 +170,8 @@ impl NodeAuthorizer {
 impl Asked<'_> {
     /// Whether the request selects the objects of the node.
     fn selects_node(&self) -> bool {
-        let is_own = |one: &Requirement| one.key == "spec.nodeName" && one.operator == "In" && one.values == [self.node];
+        let is_own =
+            |one: &Requirement| one.key == "spec.nodeName" && one.operator == "In" && one.values == [self.node];
         self.selectors.fields().iter().any(is_own)
     }
 }

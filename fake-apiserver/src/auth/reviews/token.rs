@@ -30,7 +30,8 @@ pub(crate) fn review(
     let asked = strings(&spec["audiences"]);
     let audiences = if asked.is_empty() { authenticator.api_audiences() } else { &asked };
     let outcome = authenticator.token(token, audiences, now, objects);
-    let outcome = outcome.or_else(|refusal| threads::wait(others.ask(refusal, authenticator.api_audiences(), audiences, now)));
+    let outcome =
+        outcome.or_else(|refusal| threads::wait(others.ask(refusal, authenticator.api_audiences(), audiences, now)));
     // The client's status stays in fields that the answer does not set, as in the real server.
     let status = object(field(&mut body, "status"));
     status.remove("authenticated");

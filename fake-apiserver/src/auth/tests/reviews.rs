@@ -56,7 +56,8 @@ fn a_token_review_tells_who() {
 
 #[test]
 fn a_token_review_needs_a_token() {
-    let error = token::review(&authenticator(), &Others::default(), json!({"spec": {}}), now(), &Cluster::new()).unwrap_err();
+    let error =
+        token::review(&authenticator(), &Others::default(), json!({"spec": {}}), now(), &Cluster::new()).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
         (400, "token is required for TokenReview in authentication")
@@ -377,7 +378,8 @@ fn options_that_the_real_server_refuses() {
     assert_eq!(options(|_| {}), Ok(1), "AlwaysAllow");
     for (change, why) in [
         (
-            (|options| options.modes = vec![AuthorizationMode::Abac, AuthorizationMode::Webhook]) as fn(&mut AuthorizationOptions),
+            (|options| options.modes = vec![AuthorizationMode::Abac, AuthorizationMode::Webhook])
+                as fn(&mut AuthorizationOptions),
             "[authorization-mode ABAC's authorization policy file not passed, authorization-mode Webhook's authorization config file not passed]",
         ),
         (

@@ -147,10 +147,9 @@ impl<'r> Exchange<'r> {
         let has_some = self.resource.as_ref().is_some_and(|path| !path.watch_prefix)
             && matches!(self.verb, "list" | "watch" | "deletecollection");
         match has_some {
-            true => Selectors::Written {
-                fields: self.query.get("fieldSelector"),
-                labels: self.query.get("labelSelector"),
-            },
+            true => {
+                Selectors::Written { fields: self.query.get("fieldSelector"), labels: self.query.get("labelSelector") }
+            }
             false => Selectors::default(),
         }
     }

@@ -132,8 +132,9 @@ impl Builder {
             let issuers = of_flags(&options.oidc).map_err(refused)?;
             return Ok(DescribedOthers { issuers, algorithms, file: None });
         };
-        let not_loaded =
-            |why| format!("failed to load authentication configuration from file {:?}: {why}", path.display().to_string());
+        let not_loaded = |why| {
+            format!("failed to load authentication configuration from file {:?}: {why}", path.display().to_string())
+        };
         let content = files::read(path).map_err(|why| refused(not_loaded(why)))?;
         let objection = |said: Option<&Anonymous>| {
             let why = "anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file";

@@ -52,9 +52,7 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
     }
     match write.may("request-serviceaccounts-token-audience", audience, write.attributes.name) {
         Ok(decision) if decision.is_allowed() => Ok(()),
-        Ok(_) => {
-            Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named()))
-        }
+        Ok(_) => Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named())),
         Err(late) => Err(late.to_string()),
     }
 }
