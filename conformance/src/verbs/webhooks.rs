@@ -33,7 +33,7 @@
 //! `status` of a `SubjectAccessReview` or a `TokenReview`.
 //!
 //! It is an issuer of tokens, too: below any path it describes itself, `https://$hook/a/.well-known/openid-configuration`, and has the key with
-//! which `sign claims` signs. `webhook answers 200 at /a/keys` answers a GET otherwise.
+//! which `sign claims` signs; what is at `/a` describes itself also below `/of/a`. `webhook answers 200 at /a/keys` answers a GET otherwise.
 //!
 //! A review is an item: its operation, or its kind if it is about a user, and the path. Its headers have the method (`:method`) and the target (`:path`), too. Once there was
 //! a review, requests about existing objects wait until the watch cache has them as they are: with a stale one, admission runs twice.

@@ -9,6 +9,8 @@ use serde_json::json;
 
 /// The end of the path of its description.
 const WELL_KNOWN: &str = "/.well-known/openid-configuration";
+/// The beginning of a path at which the issuer is described that is at the rest of it.
+const ELSEWHERE: &str = "/of";
 /// The end of the path of its keys.
 const KEYS: &str = "/keys";
 /// The public half of `fixtures/keys/service-account.key`.
@@ -20,7 +22,7 @@ const KEY: &str = r#"{"keys":[{"alg":"RS256","e":"AQAB","kid":"XugGHTz7Sc5j4H94M
 /// None, as long as there is such a status.
 pub(super) fn answer(host: &str, path: &str) -> Result<http::Response<Full<Bytes>>> {
     let (status, body) = if let Some(prefix) = path.strip_suffix(WELL_KNOWN) {
-        let issuer = format!("https://{host}{prefix}");
+        let issuer = format!("https://{host}{}", prefix.strip_prefix(ELSEWHERE).unwrap_or(prefix));
         (200, json!({"issuer": issuer, "jwks_uri": format!("{issuer}{KEYS}")}).to_string())
     } else if path.ends_with(KEYS) {
         (200, KEY.to_owned())

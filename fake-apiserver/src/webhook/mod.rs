@@ -39,6 +39,7 @@ use bytes::Bytes;
 use call::Call;
 use client_certificate::ClientCertificate;
 use cluster::Cluster;
+use futures::future::BoxFuture;
 use headers::Headers;
 use refusal::Refusal;
 use std::fmt;
@@ -116,7 +117,8 @@ impl Client {
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
     pub(crate) async fn post(&self, document: Document, limit: Duration) -> Result<Bytes, Refusal> {
-        self.posted(document, limit, &whole_seconds(limit)).await.and_then(Answer::document)
+        let answer = self.posted(document, limit, &whole_seconds(limit));
+        answer.await.and_then(Answer::document)
     }
 
     /// The same, but the webhook is told the time in those words.
@@ -132,25 +134,28 @@ impl Client {
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
     pub(crate) async fn tell(&self, document: Document, limit: Duration) -> Result<(), Refusal> {
-        self.posted(document, limit, &whole_seconds(limit)).await.and_then(|mut answer| answer.accepted().map(drop))
+        let answer = self.posted(document, limit, &whole_seconds(limit));
+        answer.await.and_then(|mut answer| answer.accepted().map(drop))
     }
 
-    async fn posted(&self, document: Document, limit: Duration, told: &str) -> Result<Answer, Refusal> {
+    /// The answer to a document. The future is boxed, as those of all writes have one in them, and connecting takes much room.
+    fn posted(&self, document: Document, limit: Duration, told: &str) -> BoxFuture<'_, Result<Answer, Refusal>> {
         let mut url = self.target.url.clone();
         url.path = format!("{}?timeout={told}", url.path);
-        let asked = Mutex::new(url.to_string());
-        let failed = |why: &str| {
-            let url = asked.lock().unwrap_or_else(PoisonError::into_inner);
-            Refusal::from(format!("Post {:?}: {why}", *url))
-        };
-        let headers = self.headers.current().map_err(|why| failed(&why))?;
-        let call = Call { url: &url, agent: self.agent, headers: &headers, referer: "", document: Some(&document) };
-        // Boxed, as the futures of all writes have one in them, and connecting takes much room.
-        match timeout(limit, Box::pin(self.attempts(call, &asked))).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(failed("context deadline exceeded")),
-        }
+        Box::pin(async move {
+            let asked = Mutex::new(url.to_string());
+            let failed = |why: &str| {
+                let url = asked.lock().unwrap_or_else(PoisonError::into_inner);
+                Refusal::from(format!("Post {:?}: {why}", *url))
+            };
+            let headers = self.headers.current().map_err(|why| failed(&why))?;
+            let call = Call { url: &url, agent: self.agent, headers: &headers, referer: "", document: Some(&document) };
+            match timeout(limit, self.attempts(call, &asked)).await {
+                Ok(Ok(answer)) => Ok(answer),
+                Ok(Err(error)) => Err(failed(&error)),
+                Err(_) => Err(failed("context deadline exceeded")),
+            }
+        })
     }
 
     /// The answer. The URL that is asked is noted.
