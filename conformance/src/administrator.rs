@@ -32,8 +32,14 @@ impl Administrator {
     /// # Errors
     /// If it does not start, or cannot be connected with.
     pub(crate) async fn start(target: &dyn Target, name: &str) -> Result<Administrator> {
-        let setup =
-            Setup { scenario: name.to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false, tls: false };
+        let setup = Setup {
+            scenario: name.to_owned(),
+            replicas: 1,
+            flags: Vec::new(),
+            has_own_files: false,
+            manual_clock: false,
+            tls: false,
+        };
         let cluster = target.start(&setup).await?;
         let token = cluster.token(ADMINISTRATOR).context("the administrator has no token")?;
         let line = Line::connect(&cluster.endpoints()[0], &token, name).await?;

@@ -83,6 +83,12 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Records what a real kube-apiserver objects to in files of authentication and authorization
+    Configurations {
+        /// Write nothing; fail if an answer is another one than the recorded one
+        #[arg(long)]
+        check: bool,
+    },
     /// Records the objects that a real kube-apiserver creates at its first start
     Bootstrap,
     /// Stresses the real tokens controller with many writes and cut watches, and judges its work
@@ -226,6 +232,10 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Lines { check }) => {
             crate::command_lines::record(&root.join("fixtures/command-lines.jsonl"), *check)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Configurations { check }) => {
+            crate::configurations::record(&root.join("fixtures/configurations.jsonl"), *check)?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Bootstrap) => {

@@ -5,6 +5,7 @@
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`command_lines`] are those of the real program, with what it makes of them;
+//! * [`configurations`] are files that the real program refuses;
 //! * [`cases`] are single creates and updates of all kinds;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server,
 //!   [`admission`] one of what admits writes in it;
@@ -28,6 +29,7 @@ pub mod cli;
 mod client;
 pub mod clients;
 pub mod command_lines;
+pub mod configurations;
 pub mod control_plane;
 pub mod crds;
 mod credentials;
@@ -45,6 +47,7 @@ pub mod pages;
 mod pair;
 pub mod play;
 pub mod pod_security;
+pub mod props;
 mod recorder;
 mod resources;
 pub mod schemas;

@@ -5,6 +5,7 @@ use crate::client::Endpoint;
 use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
 use crate::kubelets::Kubelet;
+use crate::props::Props;
 use crate::recorder::Recorder;
 use crate::subject::Cluster;
 use crate::subject::controller::Controller;
@@ -20,6 +21,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -51,6 +53,8 @@ pub struct Stage<'a> {
     pub webhook: Option<Webhook>,
     /// Whether one was started.
     pub has_started_webhook: bool,
+    /// The folder of the scenario's files, if it has some.
+    pub folder: Option<TempDir>,
     /// Signals kubelets that the cluster's clock was moved.
     pub clock_moved: watch::Sender<()>,
     /// The uids of pods whose files were read, by name.
@@ -86,18 +90,19 @@ impl Stream {
 
 impl<'a> Stage<'a> {
     /// A fresh stage on `cluster`.
-    pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>, patience: Duration) -> Stage<'a> {
+    pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>, patience: Duration, props: Props) -> Stage<'a> {
         Stage {
             cluster,
             patience,
-            dialogue: Dialogue::begin(cluster.namespace()),
+            dialogue: Dialogue::begin(cluster.namespace(), &props.names),
             recorder,
             watches: BTreeMap::new(),
             controllers: BTreeMap::new(),
             nodes: BTreeSet::new(),
             kubelets: BTreeMap::new(),
-            webhook: None,
-            has_started_webhook: false,
+            has_started_webhook: props.webhook.is_some(),
+            webhook: props.webhook,
+            folder: props.folder,
             clock_moved: watch::Sender::new(()),
             pod_uids: BTreeMap::new(),
             calls_read: BTreeMap::new(),

@@ -3,9 +3,9 @@
 use crate::admission::Chain;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
-use crate::auth::authorizer::Authorizer;
+use crate::auth::chain::Authorizers;
 use crate::auth::rbac::Rbac;
-use crate::auth::{Authenticator, Objects, ParsedObjects};
+use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
 use crate::discovery::{Catalog, Catalogs};
 use crate::fault::Faults;
 use crate::forms::Forms;
@@ -24,7 +24,9 @@ pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) ids: Arc<Ids>,
     pub(crate) authenticator: Authenticator,
-    pub(crate) authorizer: Arc<dyn Authorizer>,
+    /// Those who are asked about tokens that it does not know.
+    pub(crate) others: Others,
+    pub(crate) authorizer: Arc<Authorizers>,
     pub(crate) admission: Chain,
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,

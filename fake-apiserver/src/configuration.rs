@@ -10,6 +10,9 @@ use crate::yaml;
 use std::sync::LazyLock;
 use tree::Value;
 
+/// The version and kind of a kubeconfig that does not say them.
+const KUBECONFIG: (&str, &str) = ("v1", "Config");
+
 static TYPES: LazyLock<Types> =
     LazyLock::new(|| include_str!("configuration/types.txt").parse().expect("the types are well-formed"));
 
@@ -57,7 +60,7 @@ pub(crate) fn decode_or_assume(
     strictness: Strictness,
 ) -> Result<Value, Undecoded> {
     let invalid = |error: DecodeError| Undecoded::Invalid(error.to_string());
-    let (json, repeated) = json(text).map_err(Undecoded::Invalid)?;
+    let (json, repeated) = json(text, assumed == KUBECONFIG).map_err(Undecoded::Invalid)?;
     let (api_version, kind) = schema::interpret(&json).map_err(invalid)?;
     let said = |own: String, assumed: &str| if own.is_empty() { assumed.to_owned() } else { own };
     let (api_version, kind) = (said(api_version, assumed.0), said(kind, assumed.1));
@@ -82,9 +85,9 @@ pub(crate) fn decode_or_assume(
     }
 }
 
-/// The JSON of a text that may be YAML, and the finding about its repeated keys.
-fn json(text: &str) -> Result<(Vec<u8>, Option<String>), String> {
-    if text.trim_start().starts_with('{') && schema::parse_json(text.as_bytes()).is_ok() {
+/// The JSON of a text that may be YAML, and the finding about its repeated keys. What begins as JSON does is YAML in kubeconfigs only.
+fn json(text: &str, is_kubeconfig: bool) -> Result<(Vec<u8>, Option<String>), String> {
+    if text.trim_start().starts_with('{') && (!is_kubeconfig || schema::parse_json(text.as_bytes()).is_ok()) {
         return Ok((text.as_bytes().to_vec(), None));
     }
     let document = yaml::parse(text.as_bytes(), &Deadline::default())?;

@@ -58,6 +58,36 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A duration as Go 1.26 prints it (`Duration.String`): `1h0m0s`, `1.5s`, `250ms`.
+pub fn print(duration: Duration) -> String {
+    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
+    if seconds == 0 {
+        let unit =
+            [("ms", 1_000_000), ("\u{b5}s", 1_000), ("ns", 1)].into_iter().find(|(_, unit)| nanoseconds >= *unit);
+        return match unit {
+            None => "0s".into(),
+            Some((unit, size)) => {
+                let decimals = size.to_string().len() - 1;
+                format!("{}{}{unit}", nanoseconds / size, fraction(nanoseconds % size, decimals))
+            }
+        };
+    }
+    let seconds_part = format!("{}{}s", seconds % 60, fraction(nanoseconds, 9));
+    match (seconds / 3600, seconds / 60 % 60) {
+        (0, 0) => seconds_part,
+        (0, minutes) => format!("{minutes}m{seconds_part}"),
+        (hours, minutes) => format!("{hours}h{minutes}m{seconds_part}"),
+    }
+}
+
+/// The decimals of a number, with the point before them, and without zeros at the end.
+fn fraction(number: u32, decimals: usize) -> String {
+    match number {
+        0 => String::new(),
+        number => format!(".{}", format!("{number:0decimals$}").trim_end_matches('0')),
+    }
+}
+
 fn leading_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
@@ -105,6 +135,25 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text).map(|duration| duration.as_secs_f64()), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_go_prints() {
+        for text in [
+            "0s",
+            "1ns",
+            "1.5\u{b5}s",
+            "250ms",
+            "1.000001ms",
+            "1s",
+            "1.5s",
+            "59.999999999s",
+            "1m0s",
+            "1h0m0.1s",
+            "25h30m1s",
+        ] {
+            assert_eq!(parse(text).map(print).as_deref(), Ok(text));
         }
     }
 

@@ -9,14 +9,18 @@
 //! threads sleep until one of them has something for another, and one that computes looks neither at sockets nor at timers; so a sleeping
 //! one has to be woken.
 
+use std::future::Future;
 use std::io;
 use std::num::NonZero;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread, available_parallelism};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::block_in_place;
 
 /// The number of threads besides one for each processor.
 const SPARE: usize = 8;
@@ -67,6 +71,25 @@ pub(crate) fn replaced() {
     Handle::current().spawn_blocking(move || say.send(()));
     // An error means that the process ends.
     begun.recv().ok();
+}
+
+/// The value of a future, for code that is not asynchronous. If it is not ready, this thread waits, and another one does what it did.
+///
+/// # Panics
+/// If there is something to wait for, on a thread of a runtime with a single one.
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let Ok(own) = Handle::try_current() else {
+        // Deeply nested expressions are evaluated on threads without a runtime.
+        return runtime().expect("whoever waits is served by these threads").block_on(future);
+    };
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => block_in_place(|| {
+            replaced();
+            own.block_on(future)
+        }),
+    }
 }
 
 /// Wakes a thread whenever another one has computed for a slice.

@@ -6,6 +6,7 @@ use crate::history::{Event, History};
 use crate::names::Names;
 use crate::observation::Observation;
 use crate::scenario::{Scenario, Step, expectation};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The observations so far, and the names that they bound.
@@ -18,10 +19,13 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// An empty dialogue in which `$namespace` is bound.
-    pub fn begin(namespace: &str) -> Dialogue {
+    /// An empty dialogue in which `$namespace` and other names are bound.
+    pub fn begin(namespace: &str, names: &BTreeMap<String, Value>) -> Dialogue {
         let mut dialogue = Dialogue::default();
         dialogue.names.bind("namespace", namespace.into());
+        for (name, value) in names {
+            dialogue.names.bind(name, value.clone());
+        }
         dialogue
     }
 
@@ -44,7 +48,7 @@ impl Dialogue {
         let mut dialogue = Dialogue::default();
         for event in history.events() {
             match event {
-                Event::Started { namespace, .. } => dialogue.names.bind("namespace", namespace.as_str().into()),
+                Event::Started { namespace, names, .. } => dialogue = Dialogue::begin(namespace, names),
                 Event::Observed { line, observation } => {
                     if let Some(step) = scenario.steps.iter().find(|step| step.line == *line) {
                         dialogue.observe(step, observation);

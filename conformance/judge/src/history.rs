@@ -37,6 +37,9 @@ pub enum Event {
         target: String,
         /// The namespace that `$namespace` stands for.
         namespace: String,
+        /// The other names that have a value from the beginning.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        names: BTreeMap<String, Value>,
     },
     /// A command of the scenario began.
     Step {

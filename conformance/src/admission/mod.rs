@@ -85,7 +85,14 @@ pub async fn run(options: Options) -> Result<Outcome> {
         Kind::Process => Box::new(Process::find()?),
         Kind::Real => Box::new(Real::start(true).await?),
     };
-    let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false, tls: true };
+    let setup = Setup {
+        scenario: "soak".to_owned(),
+        replicas: 1,
+        flags: Vec::new(),
+        has_own_files: false,
+        manual_clock: false,
+        tls: true,
+    };
     let cluster = target.start(&setup).await?;
     let token = cluster.token(ADMINISTRATOR).context("the administrator has no token")?;
     let endpoint = cluster.endpoints()[0].clone();

@@ -84,7 +84,14 @@ impl Ground {
     /// If it does not start, or refuses a request of the administrator.
     pub async fn prepare(target: &dyn Target, camp: &Camp, class: &str, real: bool) -> Result<Ground> {
         let scenario = format!("attack-{class}");
-        let setup = Setup { scenario, replicas: 1, flags: camp.flags(class), manual_clock: false, tls: true };
+        let setup = Setup {
+            scenario,
+            replicas: 1,
+            flags: camp.flags(class),
+            has_own_files: false,
+            manual_clock: false,
+            tls: true,
+        };
         let cluster = target.start(&setup).await?;
         let endpoint = &cluster.endpoints()[0];
         let ca_pem = cluster.ca_pem().context("a server under attack has TLS")?;

@@ -184,7 +184,11 @@ impl Plan {
         if !flags.iter().any(enabled) {
             arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
         }
-        arguments.retain(|usual| !flags.iter().any(|flag| name(flag) == name(usual)));
+        let replaced = |flag: &String, usual: &str| {
+            let by_file = (name(flag), usual) == ("--authorization-config", "--authorization-mode");
+            by_file || name(flag) == usual
+        };
+        arguments.retain(|usual| !flags.iter().any(|flag| replaced(flag, name(usual))));
         arguments.extend(flags.iter().filter(|flag| name(flag) != CONTROLLERS).cloned());
         if audit {
             if !flags.iter().any(|flag| name(flag) == "--audit-policy-file") {

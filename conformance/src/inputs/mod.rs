@@ -86,7 +86,14 @@ pub async fn run(options: &Options, root: &Path) -> Result<Outcome> {
         Kind::Embedded => Box::new(Embedded),
         Kind::Process => Box::new(Process::find()?),
     };
-    let setup = Setup { scenario: "inputs".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false, tls: true };
+    let setup = Setup {
+        scenario: "inputs".to_owned(),
+        replicas: 1,
+        flags: Vec::new(),
+        has_own_files: false,
+        manual_clock: false,
+        tls: true,
+    };
     let cluster = target.start(&setup).await?;
     let (endpoint, token) = (&cluster.endpoints()[0], cluster.token(ADMINISTRATOR));
     let token = token.context("the administrator has a token")?;

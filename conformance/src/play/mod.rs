@@ -7,6 +7,7 @@ pub use script::{Command, Script, check};
 
 use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
+use crate::props::Props;
 use crate::recorder::Recorder;
 use crate::stage::Stage;
 use crate::subject::{Setup, Target};
@@ -53,7 +54,8 @@ pub async fn play_beside(
     options: Options,
 ) -> Result<(Played, Vec<Complaint>)> {
     let script = Script::parse(scenario)?;
-    let setup = Setup::of(scenario);
+    let props = Props::of(scenario).await.context("what the scenario has beforehand")?;
+    let setup = Setup::of(scenario, &props);
     let cluster = target.start(&setup).await.context("starting the target")?;
     let begin = |limit| Vigil::begin(cluster.endpoints()[0].clone(), cluster.token(ADMINISTRATOR), limit);
     let vigil = options.beside.map(begin).transpose()?;
@@ -62,8 +64,9 @@ pub async fn play_beside(
         scenario: scenario.name.clone(),
         target: target.name().to_owned(),
         namespace: cluster.namespace().to_owned(),
+        names: props.names.clone(),
     });
-    let mut stage = Stage::new(&*cluster, Arc::clone(&recorder), options.patience);
+    let mut stage = Stage::new(&*cluster, Arc::clone(&recorder), options.patience, props);
     for Command { step, verb } in script.commands() {
         let command = scenario.command_line(step).to_owned();
         recorder.record(Event::Step { line: step.line, command });

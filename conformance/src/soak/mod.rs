@@ -103,7 +103,14 @@ impl fmt::Display for Outcome {
 /// If a program was not built or does not start, or the server refuses a request of the test.
 pub async fn soak(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
-    let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false, tls: false };
+    let setup = Setup {
+        scenario: "soak".to_owned(),
+        replicas: 1,
+        flags: Vec::new(),
+        has_own_files: false,
+        manual_clock: false,
+        tls: false,
+    };
     let cluster = Kcm::find()?.launch(&setup).await?;
     let settings = TokenSettings { auto_generate: options.auto_generate, max_retries: None };
     let controller =

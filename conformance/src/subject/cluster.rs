@@ -2,6 +2,7 @@
 
 use super::controller::{Controller, ControllerKind};
 use crate::client::Endpoint;
+use crate::props::Props;
 use anyhow::{Result, bail};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::Scenario;
@@ -23,6 +24,8 @@ pub struct Setup {
     pub replicas: usize,
     /// The flags of its API servers, in kube-apiserver's form, `--name=value`, and `--controllers`, which the fake has, too.
     pub flags: Vec<String>,
+    /// Whether flags name files of the scenario, so that no other one has the same.
+    pub has_own_files: bool,
     /// Whether the clock moves only when the scenario advances it, if the target can do that.
     pub manual_clock: bool,
     /// Whether connections are encrypted, also where a target would do without.
@@ -31,11 +34,12 @@ pub struct Setup {
 
 impl Setup {
     /// The cluster that `scenario` asks for.
-    pub fn of(scenario: &Scenario) -> Setup {
+    pub fn of(scenario: &Scenario, props: &Props) -> Setup {
         Setup {
             scenario: scenario.name.clone(),
             replicas: scenario.replicas,
-            flags: scenario.flags.iter().map(|flag| flag.replace("$fixtures", FIXTURES)).collect(),
+            flags: scenario.flags.iter().map(|flag| props.fill(&flag.replace("$fixtures", FIXTURES))).collect(),
+            has_own_files: props.folder.is_some(),
             // Signed claims are about seconds, which pass while a busy machine gets round to a request.
             manual_clock: scenario.needs.iter().any(|power| matches!(power, Power::Clock | Power::Signing)),
             tls: false,

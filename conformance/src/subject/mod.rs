@@ -46,7 +46,9 @@ pub trait Target: Send + Sync {
 
 /// The flags of a fake with `flags`: RBAC as on all targets, unless they say otherwise.
 fn with_rbac(flags: &[String]) -> Vec<String> {
-    let decided = flags.iter().any(|flag| flag.starts_with("--authorization-mode="));
+    let decides =
+        |flag: &String| ["mode", "config"].iter().any(|end| flag.starts_with(&format!("--authorization-{end}=")));
+    let decided = flags.iter().any(decides);
     let usual = if decided { None } else { Some("--authorization-mode=RBAC".to_owned()) };
     usual.into_iter().chain(flags.iter().cloned()).collect()
 }

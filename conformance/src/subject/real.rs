@@ -163,7 +163,10 @@ impl Target for Real {
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
         Box::pin(async move {
-            let server = self.server(&setup.flags).await?;
+            let server = match setup.has_own_files {
+                true => Server::start(self.cached, setup.flags.clone()).await?,
+                false => self.server(&setup.flags).await?,
+            };
             let Access { endpoint, .. } = &server.access;
             let namespace = own_namespace(endpoint, server.access.administrator(), &setup.scenario).await?;
             let log = server.plane.as_ref().map(|plane| std::fs::metadata(plane.apiserver_log())).transpose()?;

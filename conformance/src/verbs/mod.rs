@@ -3,6 +3,7 @@
 pub mod audits;
 pub mod controllers;
 pub mod definitions;
+pub mod files;
 pub mod kubelets;
 pub mod replicas;
 pub mod requests;
@@ -28,6 +29,8 @@ pub enum Verb {
     Controller(controllers::ControllerVerb),
     /// Defines a custom resource.
     Define(Box<definitions::Define>),
+    /// Writes a file of the scenario.
+    File(files::FileVerb),
     /// Starts and stops kubelets, and reads their files.
     Kubelet(kubelets::KubeletVerb),
     /// Disrupts an API server.
@@ -54,6 +57,7 @@ impl Verb {
             "calls" | "controller" | "tally" => controllers::ControllerVerb::parse(command).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(command).map(Verb::Token),
             "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(command).map(Verb::Server),
+            "file" => files::FileVerb::parse(command).map(Verb::File),
             "files" | "kubelet" => kubelets::KubeletVerb::parse(command).map(Verb::Kubelet),
             "replica" => replicas::ReplicaVerb::parse(command).map(Verb::Replica),
             "watch" => watches::Watch::parse(command, customs).map(Verb::Watch),
@@ -78,6 +82,7 @@ impl Verb {
             Verb::Audit(audit) => audit.play(stage).await,
             Verb::Controller(controller) => controller.play(stage).await,
             Verb::Define(define) => define.play(prefixes, stage).await,
+            Verb::File(file) => file.play(stage).await,
             Verb::Kubelet(kubelet) => kubelet.play(stage).await,
             Verb::Replica(replica) => replica.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,

@@ -16,6 +16,8 @@
 //!
 //! sign token for serviceaccounts/builder uid=$sa as $early nbf=60s    a token that is not valid yet
 //! sign token for serviceaccounts/builder uid=$sa as $old nbf=absent iat=absent exp=-61s
+//! sign claims as $t                               a token of exactly those claims
+//!   {"iss": "https://$hook/a", "aud": "me", "sub": "jane", "exp": 4102444800}
 //! sign legacy token for serviceaccounts/builder uid=$sa secret=s as $t    the token of that secret, which never expires
 //! ```
 //!
@@ -24,7 +26,7 @@
 //! asked within half a second.
 
 use super::server::seconds;
-use crate::credentials::ISSUER;
+use crate::credentials::{ISSUER, SIGNING_KEY};
 use crate::stage::Stage;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
@@ -42,6 +44,8 @@ use std::time::Duration;
 pub enum TokenVerb {
     /// `claims of TOKEN`.
     Claims(String),
+    /// `sign claims as $TOKEN`.
+    SignClaims(String, String),
     /// `sign token for serviceaccounts/NAME uid=UID as $TOKEN …`, or `sign legacy token …`.
     Sign(Signed),
 }
@@ -81,6 +85,9 @@ impl TokenVerb {
                 let kind = Kind::Bound(Times::parse(times)?);
                 Signed::parse(reference, uid, token, kind).map(TokenVerb::Sign).ok_or_else(|| command.usage(SIGN))
             }
+            (_, ["claims", "as", token]) if token.starts_with('$') => {
+                Ok(TokenVerb::SignClaims(token[1..].to_owned(), command.details.join(" ")))
+            }
             (_, ["legacy", "token", "for", reference, uid, secret, "as", token]) => {
                 let kind = secret.strip_prefix("secret=").map(|secret| Kind::Legacy(secret.to_owned()));
                 let signed = kind.and_then(|kind| Signed::parse(reference, uid, token, kind));
@@ -99,6 +106,12 @@ impl TokenVerb {
                 let payload = token.split('.').nth(1).context("this is not a token")?;
                 let claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload)?)?;
                 Ok(vec![Item::new("claims", claims)].into())
+            }
+            TokenVerb::SignClaims(name, claims) => {
+                let key = SigningKey::from_pem(&std::fs::read(SIGNING_KEY)?)?;
+                let claims: Value = serde_json::from_str(&stage.fill(claims)?).context("claims are JSON")?;
+                let bound = [(name.clone(), key.sign_jwt(&claims)?.into())];
+                Ok(Observation { bound: bound.into(), ..Observation::default() })
             }
             TokenVerb::Sign(signed) => {
                 let key = SigningKey::from_pem(stage.cluster.signing_key_pem()?.as_bytes())?;

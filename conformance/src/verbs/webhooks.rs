@@ -28,10 +28,18 @@
 //! webhook reviews of /a                           those at that path
 //! ```
 //!
-//! A review is an item: its operation and the path. Its headers have the method (`:method`) and the target (`:path`), too. Once there was
+//! A line `webhook $hook` before the first command starts it before the servers, so that files can name it, which flags of the servers name in turn
+//! (`file`, `conformance/src/verbs/files.rs`). Then it is asked about users, too: `allow`, `deny`, `response` and `review` are about the
+//! `status` of a `SubjectAccessReview` or a `TokenReview`.
+//!
+//! It is an issuer of tokens, too: below any path it describes itself, `https://$hook/a/.well-known/openid-configuration`, and has the key with
+//! which `sign claims` signs; what is at `/a` describes itself also below `/of/a`. `webhook answers 200 at /a/keys` answers a GET otherwise.
+//!
+//! A review is an item: its operation, or its kind if it is about a user, and the path. Its headers have the method (`:method`) and the target (`:path`), too. Once there was
 //! a review, requests about existing objects wait until the watch cache has them as they are: with a stale one, admission runs twice.
 
 use super::requests::{Arguments, Headers};
+use crate::props::names_of;
 use crate::stage::{Stage, unbound};
 use crate::webhook::{Answer, Kind, Manner, Reply, Webhook};
 use anyhow::{Context as _, Result};
@@ -100,8 +108,7 @@ impl WebhookVerb {
         if let WebhookVerb::Start(name, manner) = self {
             stage.has_started_webhook = true;
             let webhook = stage.webhook.insert(Webhook::start(*manner).await?);
-            let bound = [(name.clone(), webhook.host().into()), (format!("{name}_ca"), webhook.ca_bundle().into())];
-            return Ok(Observation { bound: bound.into(), ..Observation::default() });
+            return Ok(Observation { bound: names_of(name, webhook)?, ..Observation::default() });
         }
         if *self == WebhookVerb::Stop {
             if let Some(webhook) = stage.webhook.take() {

@@ -126,11 +126,18 @@ impl Script {
         let reply = self.reply(path);
         let reaction = match &reply {
             Some(reply) => (reply.delay, reply.reaction(&review)?),
-            None => (Duration::ZERO, Reaction::Answer(answer(&review, json!({"allowed": true}))?)),
+            None => (Duration::ZERO, Reaction::Answer(answer(&review, usual(&review))?)),
         };
-        self.seen = true;
+        self.seen |= is_of_write(&review);
         self.reviews.push((path.to_owned(), item(parts, review)));
         Ok(reaction)
+    }
+
+    /// What is done with a GET, if that was said of its path.
+    pub(super) fn fetched(&mut self, path: &str) -> Result<Option<(Duration, Reaction)>> {
+        let own =
+            self.paths.get_mut(path).and_then(|answers| answers.once.pop_front().or_else(|| answers.always.clone()));
+        own.map(|reply| Ok((reply.delay, reply.reaction(&Value::Null)?))).transpose()
     }
 
     fn reply(&mut self, path: &str) -> Option<Reply> {
@@ -163,7 +170,8 @@ impl Reply {
                 json_response(body.into_bytes())?
             }
             Kind::Allow => answer(review, json!({"allowed": true}))?,
-            Kind::Deny => answer(review, json!({"allowed": false}))?,
+            Kind::Deny if is_of_write(review) => answer(review, json!({"allowed": false}))?,
+            Kind::Deny => answer(review, json!({"allowed": false, "denied": true}))?,
             Kind::Patch => {
                 let patch = BASE64.encode(self.bytes()?);
                 answer(review, json!({"allowed": true, "patchType": "JSONPatch", "patch": patch}))?
@@ -182,11 +190,28 @@ impl Reply {
     }
 }
 
-/// The answer to a review, in its version.
+fn is_of_write(review: &Value) -> bool {
+    review["kind"] == "AdmissionReview"
+}
+
+/// The answer that nobody has scripted: writes are admitted; about access there is no opinion, and no user is known.
+fn usual(review: &Value) -> Value {
+    match review["kind"].as_str() {
+        Some("SubjectAccessReview") => json!({"allowed": false}),
+        Some("TokenReview") => json!({"authenticated": false}),
+        _ => json!({"allowed": true}),
+    }
+}
+
+/// The answer to a review, in its version: of a write, its `response`; else, its `status`.
 ///
 /// # Errors
 /// If the response is not JSON.
 pub fn answer(review: &Value, mut response: Value) -> Result<http::Response<Full<Bytes>>> {
+    if !is_of_write(review) {
+        let answer = json!({"kind": review["kind"], "apiVersion": review["apiVersion"], "status": response});
+        return json_response(serde_json::to_vec(&answer)?);
+    }
     if let Some(fields) = response.as_object_mut() {
         fields.entry("uid").or_insert_with(|| review["request"]["uid"].clone());
     }
@@ -201,13 +226,16 @@ fn json_response(body: Vec<u8>) -> Result<http::Response<Full<Bytes>>> {
 /// Headers that say how a request came, not what it asks.
 const TRANSPORT: [&str; 2] = ["content-length", "host"];
 
-/// A review as an item: its operation and its path; among the headers the method and the target, by their names in HTTP/2.
+/// A review as an item: its operation, or its kind if it is about a user, and its path; among the headers the method and the target, by their names in HTTP/2.
 fn item(parts: &Parts, review: Value) -> Item {
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
     let pseudo = [(":method", parts.method.as_str()), (":path", target)];
     let named = parts.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or("?")));
     let named = named.filter(|(name, _)| !TRANSPORT.contains(name));
     let headers = pseudo.into_iter().chain(named).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let operation = review["request"]["operation"].as_str().unwrap_or("?");
+    let operation = match is_of_write(&review) {
+        true => review["request"]["operation"].as_str().unwrap_or("?").to_owned(),
+        false => review["kind"].as_str().unwrap_or("?").to_owned(),
+    };
     Item { head: format!("{operation} {}", parts.uri.path()), document: review, headers, text: None }
 }

@@ -4,6 +4,7 @@
 mod admission;
 mod answers;
 mod certificates;
+mod issuer;
 mod server;
 
 pub use admission::{Kind, Reply, answer};
@@ -19,6 +20,9 @@ use http_body_util::Full;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// The kinds of reviews that are answered by path: of writes, and of users.
+const REVIEWS: [&str; 3] = ["AdmissionReview", "SubjectAccessReview", "TokenReview"];
 
 /// A running webhook, which ends when this is dropped.
 pub struct Webhook {
@@ -39,8 +43,20 @@ impl State {
 
     /// The reaction to a request, and the time after which it comes.
     fn react(&self, asked: &Asked) -> Result<(Duration, Reaction)> {
+        if asked.parts.method == http::Method::GET {
+            let path = asked.parts.uri.path();
+            if let Some(scripted) = self.admission().fetched(path)? {
+                return Ok(scripted);
+            }
+            let authority = asked.parts.uri.authority().map(|authority| authority.as_str());
+            let host = asked.parts.headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+            return Ok((
+                Duration::ZERO,
+                Reaction::Answer(issuer::answer(authority.or(host).unwrap_or_default(), path)?),
+            ));
+        }
         let review: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
-        if review["kind"] == "AdmissionReview" {
+        if REVIEWS.iter().any(|kind| review["kind"] == *kind) {
             return self.admission().react(&asked.parts, review);
         }
         let answer = *self.conversion.lock().expect("no code that runs under this lock panics");

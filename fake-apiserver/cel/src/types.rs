@@ -12,6 +12,8 @@ pub enum Type {
     Error,
     /// A type that is known only at evaluation.
     Dyn,
+    /// The same, but no list or map to go through: `google.protobuf.Any`.
+    Any,
     /// `null`.
     Null,
     /// True or false.
@@ -75,6 +77,7 @@ impl Type {
         match self {
             Self::Error => "error",
             Self::Dyn => "dyn",
+            Self::Any => "google.protobuf.Any",
             Self::Null => "null_type",
             Self::Bool => "bool",
             Self::Int => "int",
@@ -130,11 +133,11 @@ impl Type {
     }
 
     pub(crate) fn is_dyn(&self) -> bool {
-        matches!(self, Self::Dyn)
+        matches!(self, Self::Dyn | Self::Any)
     }
 
     pub(crate) fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Self::Dyn | Self::Error)
+        matches!(self, Self::Dyn | Self::Any | Self::Error)
     }
 
     /// The type within an optional type.
@@ -156,7 +159,7 @@ impl Type {
 
     /// Whether a value of `from` can be used where this type is declared.
     pub(crate) fn is_assignable_from(&self, from: &Type) -> bool {
-        if matches!(self, Self::Dyn | Self::Param(_)) {
+        if matches!(self, Self::Dyn | Self::Any | Self::Param(_)) {
             return true;
         }
         let (mine, theirs) = (self.params(), from.params());
@@ -221,6 +224,7 @@ impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error => return f.write_str("!error!"),
+            Self::Any => return f.write_str("any"),
             Self::Null => return f.write_str("null"),
             Self::Timestamp => return f.write_str("timestamp"),
             Self::Duration => return f.write_str("duration"),

@@ -2,7 +2,8 @@
 
 use super::kind::Kind;
 use super::reinvocation::Reinvocation;
-use crate::auth::authorizer::{self, Authorizer, Decision, Target};
+use crate::auth::authorizer::{self, Authorizer as _, Decision, Target};
+use crate::auth::chain::Authorizers;
 use crate::auth::{Notes, Objects};
 use crate::clock::Clock;
 use crate::commit::{Commits, namespace};
@@ -61,7 +62,7 @@ pub(crate) struct Attributes<'a> {
     /// The request's writes to the store, for what a plugin has to note besides the object.
     pub(crate) commits: Commits<'a>,
     pub(crate) ids: &'a Ids,
-    pub(crate) authorizer: &'a Arc<dyn Authorizer>,
+    pub(crate) authorizer: &'a Arc<Authorizers>,
     /// The resources that are served.
     pub(crate) registry: &'a Registry,
     /// The replica's view of the store.

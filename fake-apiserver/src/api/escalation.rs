@@ -5,7 +5,7 @@
 //! there is nothing to check.
 
 use super::Request;
-use crate::auth::authorizer::{Attributes, Decision, Target};
+use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::rbac::{Rbac, Unresolved};
 use crate::error::{ApiError, ApiResult};
@@ -61,7 +61,7 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
     let target =
         Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, verb, target) };
-    Ok(matches!(request.cluster.authorizer.authorize(&attributes)?, Decision::Allow(_)))
+    Ok(request.cluster.authorizer.authorize(&attributes)?.is_allowed())
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {

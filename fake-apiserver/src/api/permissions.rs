@@ -1,7 +1,7 @@
 //! The permissions of the user who makes a request, for the rules of the kind that it writes.
 
 use super::Request;
-use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
 use crate::registry::{Asked, Permissions};
 
 impl Permissions for Request<'_> {
@@ -13,11 +13,8 @@ impl Permissions for Request<'_> {
         let Asked { verb, group, version, resource, subresource, namespace, name } = *asked;
         let target = Target::Resource { group, version, resource, subresource, namespace, name };
         let attributes = Attributes { deadline: &self.deadline, ..Attributes::new(&self.user, verb, target) };
-        match self.cluster.authorizer.authorize(&attributes) {
-            Ok(Decision::Allow(_)) => Ok(()),
-            Ok(Decision::NoOpinion(reason)) => Err(forbidden(&attributes, &reason).to_string()),
-            Err(late) => Err(late.to_string()),
-        }
+        let decision = self.cluster.authorizer.authorize(&attributes);
+        decision.and_then(|decision| decision.permit(&attributes)).map_err(|refusal| refusal.to_string())
     }
     fn plural(&self, api_version: &str, kind: &str) -> Option<String> {
         self.registry.kind(api_version, kind).map(|served| served.version.plural.to_string())

@@ -4,6 +4,7 @@
 //! (`forbidden`), whichever of them decides.
 
 use super::User;
+use super::requested::Selectors;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::schema::quote;
@@ -32,16 +33,16 @@ pub struct Attributes<'a> {
     pub verb: &'a str,
     /// The resource or path.
     pub target: Target<'a>,
-    /// The field selector of a list, a watch or a deletecollection, as required fields and their values.
-    pub fields: &'a [(String, String)],
+    /// The selectors of a list, a watch or a deletecollection.
+    pub selectors: Selectors<'a>,
     /// The deadline of the decision.
     pub deadline: &'a Deadline,
 }
 
 impl<'a> Attributes<'a> {
-    /// The attributes of a request without a field selector and a deadline.
+    /// The attributes of a request without selectors and a deadline.
     pub fn new(user: &'a User, verb: &'a str, target: Target<'a>) -> Self {
-        Attributes { user, verb, target, fields: &[], deadline: Deadline::never() }
+        Attributes { user, verb, target, selectors: Selectors::default(), deadline: Deadline::never() }
     }
 }
 
@@ -74,6 +75,61 @@ pub enum Decision {
     Allow(String),
     /// The authorizer does not allow the request, but another one may.
     NoOpinion(String),
+    /// The request is refused, whatever others would say.
+    Deny(String),
+    /// The request is not allowed, and there were errors.
+    Failed(Box<Failure>),
+}
+
+/// A decision that errors have led to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// Whether the request is refused, whatever other authorizers would say.
+    pub denies: bool,
+    /// The reason, which may be empty.
+    pub reason: String,
+    /// The errors, as one text.
+    pub error: String,
+}
+
+impl Decision {
+    /// Whether the request is allowed.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Decision::Allow(_))
+    }
+
+    /// Whether the request is refused, whatever other authorizers would say.
+    pub fn denies(&self) -> bool {
+        matches!(self, Decision::Deny(_)) || matches!(self, Decision::Failed(failure) if failure.denies)
+    }
+
+    /// The reason, which may be empty.
+    pub fn reason(&self) -> &str {
+        match self {
+            Decision::Allow(reason) | Decision::NoOpinion(reason) | Decision::Deny(reason) => reason,
+            Decision::Failed(failure) => &failure.reason,
+        }
+    }
+
+    /// The errors, if there were any.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Decision::Failed(failure) => Some(&failure.error),
+            Decision::Allow(_) | Decision::NoOpinion(_) | Decision::Deny(_) => None,
+        }
+    }
+
+    /// Goes on if the request is allowed.
+    ///
+    /// # Errors
+    /// 403, or 500 if there were errors.
+    pub fn permit(&self, attributes: &Attributes<'_>) -> ApiResult<()> {
+        match (self.is_allowed(), self.error()) {
+            (true, _) => Ok(()),
+            (false, Some(error)) => Err(ApiError::internal(error)),
+            (false, None) => Err(forbidden(attributes, self.reason())),
+        }
+    }
 }
 
 /// The rules that hold for a user, as far as they can be listed.

@@ -17,7 +17,7 @@
 //!
 //! GAP: impersonation: the cache of decisions, for 10 seconds
 
-use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
+use super::authorizer::{Attributes, Authorizer, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 use crate::deadline::Deadline;
@@ -259,10 +259,7 @@ impl Inquiry<'_> {
     }
 
     fn ask(&self, attributes: &Attributes<'_>) -> ApiResult<()> {
-        match self.authorizer.authorize(attributes)? {
-            Decision::Allow(_) => Ok(()),
-            Decision::NoOpinion(reason) => Err(forbidden(attributes, &reason)),
-        }
+        self.authorizer.authorize(attributes)?.permit(attributes)
     }
 
     fn refusal(&self, group: &str, resource: &str, name: &str, why: &str) -> ApiError {

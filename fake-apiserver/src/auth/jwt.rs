@@ -101,6 +101,26 @@ impl<'a> Parsed<'a> {
         }
     }
 
+    /// The algorithm that it names, or "".
+    pub(super) fn algorithm(&self) -> &str {
+        self.header.alg.as_deref().unwrap_or_default()
+    }
+
+    /// The id of the key that it names, or "".
+    pub(super) fn key_id(&self) -> &str {
+        self.header.kid.as_deref().unwrap_or_default()
+    }
+
+    /// The payload, unverified.
+    pub(super) fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// Whether its signature is one, by a check of what was signed, and of the signature.
+    pub(super) fn signed_with(&self, check: impl FnOnce(&[u8], &[u8]) -> bool) -> bool {
+        self.header.crit.is_none() && check(self.message, &self.signature)
+    }
+
     fn signed_by(&self, key: &PublicKey) -> bool {
         let algorithm = self.header.alg.as_deref().unwrap_or_default();
         self.header.crit.is_none() && key.verify(algorithm, self.message, &self.signature)

@@ -1,21 +1,30 @@
 //! Authentication and authorization: credentials, tokens, reviews, and the authorizers.
 //!
-//! Everything here is synchronous and knows no clock: the time, live objects and random ids are arguments. One
-//! [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
+//! Everything here but what asks others (`chain.rs`, `others.rs`, `hooks/`) is synchronous and knows no clock: the time, live objects and
+//! random ids are arguments. One [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!
 //! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
-//! service account tokens, bound service account tokens, the anonymous user.
+//! service account tokens, bound service account tokens, the anonymous user; tokens that none of them knows are shown to
+//! [others](others::Others).
 //!
-//! GAP: authentication: front proxies, OIDC, webhooks, and bearer tokens in WebSocket subprotocols
+//! GAP: authentication: front proxies, and bearer tokens in WebSocket subprotocols
 
+pub(crate) mod abac;
 mod attestations;
+pub mod authentication_options;
 mod authorities;
+pub(crate) mod authorization_file;
+pub mod authorization_options;
 pub mod authorizer;
 mod bound;
 mod certificates;
+pub mod chain;
 mod claims;
+mod expressions;
+pub(crate) mod hooks;
 pub mod impersonation;
+pub(crate) mod issuers;
 pub mod jwt;
 pub mod keys;
 mod legacy;
@@ -24,9 +33,11 @@ pub mod modes;
 pub mod node;
 mod objects;
 pub mod oidc;
+mod others;
 mod outcome;
 mod parsed;
 pub mod rbac;
+pub mod requested;
 pub mod reviews;
 mod service_account;
 #[cfg(test)]
@@ -40,6 +51,7 @@ pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use objects::Objects;
+pub(crate) use others::Others;
 pub use outcome::{Authentication, Notes, Refusal};
 pub(crate) use parsed::ParsedObjects;
 
@@ -49,6 +61,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
 use keys::{PublicKey, SigningKey};
+use outcome::Unknown;
 use service_account::{ServiceAccountTokens, intersection};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -76,6 +89,8 @@ pub struct Config {
     pub extend_token_expiration: bool,
     /// `--anonymous-auth`.
     pub anonymous: bool,
+    /// The paths for which anonymous requests are served; if there are none, all.
+    pub anonymous_paths: Vec<String>,
 }
 
 impl Config {
@@ -92,6 +107,7 @@ impl Config {
             max_token_expiration: 0,
             extend_token_expiration: true,
             anonymous: true,
+            anonymous_paths: Vec::new(),
         }
     }
 }
@@ -126,6 +142,7 @@ pub struct Authenticator {
     client_authorities: Option<ClientAuthorities>,
     service_accounts: ServiceAccountTokens,
     anonymous: Option<Arc<User>>,
+    anonymous_paths: Vec<String>,
     signing_key: SigningKey,
     max_token_expiration: i64,
     extend_token_expiration: bool,
@@ -160,19 +177,21 @@ impl Authenticator {
                 verified: Memo::default(),
             },
             anonymous: config.anonymous.then(|| Arc::new(User::anonymous())),
+            anonymous_paths: config.anonymous_paths,
             signing_key: config.signing_key,
             max_token_expiration: config.max_token_expiration,
             extend_token_expiration: config.extend_token_expiration,
         })
     }
 
-    /// Authenticates a request by its headers and the certificate of its connection.
+    /// Authenticates a request by its headers and the certificate of its connection; nobody in particular may make one for some paths only.
     ///
     /// # Errors
     /// [`Refusal`] if the credentials are bad, which is not the same as anonymous, or missing where anonymous users are refused.
     pub fn request(
         &self,
         headers: &HeaderMap,
+        path: &str,
         certificate: Option<&ClientCertificate>,
         now: Timestamp,
         objects: &dyn Objects,
@@ -189,8 +208,11 @@ impl Authenticator {
             Ok(None) => None,
             Err(reason) => Some(reason),
         };
+        let is_open = self.anonymous_paths.is_empty() || self.anonymous_paths.iter().any(|open| open == path);
+        let anonymous = self.anonymous.as_ref().filter(|_| is_open);
         let header = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        self.authorization(header.as_deref().unwrap_or_default(), objection, self.api_audiences(), now, objects)
+        let header = header.as_deref().unwrap_or_default();
+        self.authorization(header, objection, anonymous, self.api_audiences(), now, objects)
     }
 
     /// Authenticates a token, as a token review asks: for these audiences, or the API server's if empty.
@@ -205,7 +227,7 @@ impl Authenticator {
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let audiences = if audiences.is_empty() { self.api_audiences() } else { audiences };
-        self.authorization(&format!("Bearer {token}"), None, audiences, now, objects)
+        self.authorization(&format!("Bearer {token}"), None, self.anonymous.as_ref(), audiences, now, objects)
     }
 
     /// The audiences of tokens that this server accepts.
@@ -224,6 +246,11 @@ impl Authenticator {
         &self.signing_key
     }
 
+    /// The issuers of this server's tokens.
+    pub(crate) fn issuers(&self) -> &[String] {
+        &self.service_accounts.issuers
+    }
+
     /// The issuer of the tokens that this server signs.
     pub fn issuer(&self) -> &str {
         &self.service_accounts.issuers[0]
@@ -234,17 +261,18 @@ impl Authenticator {
         &self,
         header: &str,
         objection: Option<String>,
+        anonymous: Option<&Arc<User>>,
         audiences: &[String],
         now: Timestamp,
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let mut notes = Notes::default();
         let Some(token) = bearer_token(header, &mut notes) else {
-            return match (objection, &self.anonymous) {
+            return match (objection, anonymous) {
                 (None, Some(user)) => {
                     Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes })
                 }
-                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes }),
+                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes, unknown: None }),
             };
         };
         if let Some(user) = self.static_tokens.get(token) {
@@ -258,8 +286,9 @@ impl Authenticator {
             Ok(None) => None,
             Err(reason) => Some(reason),
         };
-        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason];
-        Err(Refusal { reason: aggregate(reasons.into_iter().flatten()), notes })
+        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason].into_iter().flatten().collect();
+        let unknown = Unknown { token: token.to_owned(), reasons };
+        Err(Refusal { reason: aggregate(unknown.reasons.iter().cloned()), notes, unknown: Some(unknown) })
     }
 }
 

@@ -1,11 +1,6 @@
-//! The modes of `--authorization-mode`, and the union that asks them in order.
+//! The modes of authorization, and those that allow or refuse everything.
 //!
-//! ```text
-//!   system:masters ── no opinion ──▶ first mode ── no opinion ──▶ second ... ── no opinion ──▶ 403, with all reasons
-//!        └─▶ allow                      └─▶ allow
-//! ```
-//! Ports `pkg/kubeapiserver/{authorizer/reload.go,options/authorization.go}` (v1.37.1), and `authorizerfactory` and `union` of
-//! `k8s.io/apiserver/pkg/authorization` (v0.37.1).
+//! Ports `pkg/kubeapiserver/authorizer/modes` (v1.37.1), and `authorizerfactory` of `k8s.io/apiserver/pkg/authorization` (v0.37.1).
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
@@ -29,33 +24,24 @@ pub enum AuthorizationMode {
     Rbac,
     /// Nodes may do what kubelets do, with the objects that their pods refer to.
     Node,
+    /// Users may do what the policies in a file allow.
+    Abac,
+    /// A webhook decides.
+    Webhook,
 }
 
-/// The error of an invalid list of modes.
+/// The error of a text that is not a mode.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ModeError {
-    /// The text is not a mode.
-    #[error("authorization-mode {0:?} is not a valid mode")]
-    Unknown(String),
-    /// The mode exists in the real server only.
-    ///
-    /// GAP: authorization: the modes `ABAC` and `Webhook`
-    #[error("authorization-mode {0:?} is not supported by fake-apiserver")]
-    Unsupported(String),
-    /// A mode is given twice.
-    #[error("authorization-mode {} has mode specified more than once", quoted(.0))]
-    Repeated(Vec<AuthorizationMode>),
-    /// The list is empty.
-    #[error("at least one authorization-mode must be passed")]
-    None,
-}
+#[error("authorization-mode {0:?} is not a valid mode")]
+pub struct ModeError(String);
 
 impl AuthorizationMode {
     /// All modes.
-    pub const ALL: [AuthorizationMode; 4] = [
+    pub const ALL: [AuthorizationMode; 6] = [
         AuthorizationMode::AlwaysAllow,
         AuthorizationMode::AlwaysDeny,
+        AuthorizationMode::Abac,
+        AuthorizationMode::Webhook,
         AuthorizationMode::Rbac,
         AuthorizationMode::Node,
     ];
@@ -67,7 +53,14 @@ impl AuthorizationMode {
             AuthorizationMode::AlwaysDeny => "AlwaysDeny",
             AuthorizationMode::Rbac => "RBAC",
             AuthorizationMode::Node => "Node",
+            AuthorizationMode::Abac => "ABAC",
+            AuthorizationMode::Webhook => "Webhook",
         }
+    }
+
+    /// The name of its authorizer (`GetNameForAuthorizerMode`).
+    pub(crate) fn authorizer_name(self) -> String {
+        self.as_str().to_ascii_lowercase()
     }
 }
 
@@ -76,79 +69,13 @@ impl FromStr for AuthorizationMode {
 
     fn from_str(text: &str) -> Result<Self, ModeError> {
         let known = AuthorizationMode::ALL.into_iter().find(|mode| mode.as_str() == text);
-        known.ok_or_else(|| match text {
-            "ABAC" | "Webhook" => ModeError::Unsupported(text.into()),
-            _ => ModeError::Unknown(text.into()),
-        })
+        known.ok_or_else(|| ModeError(text.into()))
     }
 }
 
 impl fmt::Display for AuthorizationMode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
-    }
-}
-
-/// `%q` of a list of strings.
-fn quoted(modes: &[AuthorizationMode]) -> String {
-    let names: Vec<String> = modes.iter().map(|mode| format!("{:?}", mode.as_str())).collect();
-    format!("[{}]", names.join(" "))
-}
-
-/// Checks a list of modes, as the real server does at start.
-///
-/// # Errors
-/// [`ModeError::None`], [`ModeError::Repeated`].
-pub fn check(modes: &[AuthorizationMode]) -> Result<(), ModeError> {
-    let repeated = |(index, mode): (usize, &AuthorizationMode)| modes[..index].contains(mode);
-    match modes {
-        [] => Err(ModeError::None),
-        _ if modes.iter().enumerate().any(repeated) => Err(ModeError::Repeated(modes.to_vec())),
-        _ => Ok(()),
-    }
-}
-
-/// The authorizers of a server, asked one after the other until one allows the request.
-pub struct Union {
-    chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>,
-}
-
-impl Union {
-    /// A union of authorizers, in this order.
-    pub fn new(chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>) -> Union {
-        Union { chain }
-    }
-}
-
-impl Authorizer for Union {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
-        if attributes.user.is_in(SYSTEM_PRIVILEGED_GROUP) {
-            return Ok(Decision::Allow(String::new()));
-        }
-        let mut reasons = Vec::new();
-        for (mode, authorizer) in &self.chain {
-            match authorizer.authorize(attributes)? {
-                Decision::NoOpinion(reason) if reason.is_empty() => {}
-                // As `GetNameForAuthorizerMode` calls it.
-                Decision::NoOpinion(reason) => {
-                    reasons.push(format!("{}: {reason}", mode.as_str().to_ascii_lowercase()));
-                }
-                allowed @ Decision::Allow(_) => return Ok(allowed),
-            }
-        }
-        Ok(Decision::NoOpinion(reasons.join("\n")))
-    }
-
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
-        let mut all = Rules::default();
-        for (_, authorizer) in &self.chain {
-            let rules = authorizer.rules(user, namespace, deadline)?;
-            all.resources.extend(rules.resources);
-            all.paths.extend(rules.paths);
-            all.incomplete |= rules.incomplete;
-            all.errors.extend(rules.errors);
-        }
-        Ok(all)
     }
 }
 

@@ -22,6 +22,15 @@ pub struct Refusal {
     pub reason: String,
     /// Warnings and annotations.
     pub notes: Notes,
+    /// The token, if others may know it.
+    pub(crate) unknown: Option<Unknown>,
+}
+
+/// A token that this server does not know, with its objections to the credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    pub(crate) token: String,
+    pub(crate) reasons: Vec<String>,
 }
 
 /// Warnings and audit annotations that a request gives rise to.

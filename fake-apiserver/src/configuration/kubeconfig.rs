@@ -2,14 +2,11 @@
 //!
 //! Follows `tools/clientcmd/loader.go` of `k8s.io/client-go` (v0.37.1).
 
-use super::{Strictness, decode_or_assume};
+use super::{KUBECONFIG, Strictness, decode_or_assume};
 use crate::files;
 use std::io::ErrorKind;
 use std::path::Path;
 use tree::Value;
-
-/// The version and kind of a kubeconfig that does not say them.
-const KIND: (&str, &str) = ("v1", "Config");
 
 /// Reads and decodes a kubeconfig; an empty file has nothing in it.
 ///
@@ -25,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Value, String> {
     if content.is_empty() {
         return Ok(Value::Null);
     }
-    let kubeconfig = decode_or_assume(&content, &[KIND], KIND, Strictness::Lenient);
+    let kubeconfig = decode_or_assume(&content, &[KUBECONFIG], KUBECONFIG, Strictness::Lenient);
     kubeconfig.map_err(|error| not_loaded(path, &error.message()))
 }
 

@@ -34,6 +34,7 @@ use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Handler, Served};
+use access::Known;
 use bytes::Bytes;
 use exchange::{Exchange, Trace, header};
 use http::header::{
@@ -163,7 +164,10 @@ impl<'r> Exchange<'r> {
         offload: &Offload,
         limit: Option<&TimeLimit>,
     ) -> ApiResult<Response<ReplyBody>> {
-        let requester = self.authenticate(trace);
+        let requester = match self.authenticate(trace) {
+            Known::Now(requester) => requester,
+            Known::Later(asking) => asking.await,
+        };
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
         let requester = requester.inspect_err(|_| self.begin_audit(trace, Course::Refused))?;
@@ -180,7 +184,13 @@ impl<'r> Exchange<'r> {
             Ok(place) => place,
             Err(Full) => return Ok(too_many()),
         };
-        self.authorize(&user, trace, &deadline)?;
+        let authorized = match self.authorize(&user, trace, &deadline) {
+            Known::Now(authorized) => authorized,
+            Known::Later(asking) => asking.await,
+        };
+        if let Some(error) = authorized? {
+            return Ok(self.internal_error(&error));
+        }
         if let Err(fault) = self.inject_fault(&user).await {
             // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;

@@ -3,6 +3,7 @@
 mod builder;
 mod cert_dir;
 mod connection;
+pub(crate) mod follow;
 mod gathered;
 mod kubeconfig;
 mod lifetime;

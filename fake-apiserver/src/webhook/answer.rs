@@ -13,6 +13,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// "" if there is none.
     pub(super) content_type: String,
+    /// The header `Cache-Control`, or "".
+    pub(super) cache_control: String,
     /// The header `Retry-After`, or "".
     pub(super) retry_after: String,
     /// The header `Location`, or "".
@@ -59,7 +61,13 @@ impl Answer {
     pub(super) fn accepted(&mut self) -> Result<Bytes, Refusal> {
         let body = std::mem::replace(&mut self.body, Ok(Bytes::new()))?;
         if !(200..=206).contains(&self.status) {
-            let generic = || Refusal::with(self.status, generic(self.status, &self.content_type, &body));
+            let suggests_delay = self.retry_after.parse().is_ok_and(|seconds: u64| seconds > 0);
+            let generic = || Refusal {
+                message: generic(self.status, &self.content_type, &body),
+                code: Some(self.status),
+                reason: String::new(),
+                suggests_delay,
+            };
             return Err(own_words(&body).unwrap_or_else(generic));
         }
         Ok(body)
@@ -73,7 +81,15 @@ fn own_words(body: &[u8]) -> Option<Refusal> {
     let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
     let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
     let message = || status["message"].as_str().unwrap_or_default().to_owned();
-    (known && is("status", "Failure")).then(|| Refusal::with(code, message()))
+    let suggests_delay = status["details"]["retryAfterSeconds"].as_i64().is_some_and(|seconds| seconds > 0)
+        || is("reason", "ServerTimeout") && !status["details"].is_null();
+    let reason = || status["reason"].as_str().unwrap_or_default().to_owned();
+    (known && is("status", "Failure")).then(|| Refusal {
+        message: message(),
+        code: Some(code),
+        reason: reason(),
+        suggests_delay,
+    })
 }
 
 /// The generic error for the status.
@@ -137,6 +153,7 @@ mod tests {
         let answer = |status, content_type: &str, retry_after: &str, body: &'static str| Answer {
             status,
             content_type: content_type.into(),
+            cache_control: String::new(),
             retry_after: retry_after.into(),
             location: String::new(),
             body: Ok(Bytes::from_static(body.as_bytes())),
@@ -146,6 +163,21 @@ mod tests {
             assert_eq!(refusal.message, error, "{status} {body}");
         }
         assert_eq!(answer(206, "text/plain", "", "x").document(), Ok("x".into()));
+        let status = |fields| format!(r#"{{"kind":"Status","apiVersion":"v1","status":"Failure",{fields}}}"#);
+        for (code, header, body, is_transient) in [
+            (500, "", String::new(), true),
+            (503, "", String::new(), false),
+            (400, "1", String::new(), true),
+            (400, "0", String::new(), false),
+            (418, "", status(r#""reason":"Timeout""#), true),
+            (500, "", status(r#""reason":"Conflict","code":500"#), false),
+            (500, "", status(r#""code":429"#), true),
+            (500, "", status(r#""reason":"ServerTimeout","details":{}"#), true),
+            (500, "", status(r#""reason":"Conflict","details":{"retryAfterSeconds":1}"#), true),
+        ] {
+            let answer = Answer { body: Ok(body.clone().into()), ..answer(code, "", header, "") };
+            assert_eq!(answer.document().unwrap_err().is_transient(), is_transient, "{code} {header} {body}");
+        }
         for (status, header, seconds) in
             [(429, "1", Some(1)), (503, "0", Some(0)), (500, "soon", None), (400, "1", None)]
         {

@@ -8,6 +8,8 @@ use super::url::Url;
 #[derive(Clone, Copy)]
 pub(super) struct Call<'c> {
     pub(super) url: &'c Url,
+    /// The header `User-Agent`; "" for what Go's own client says.
+    pub(super) agent: &'static str,
     /// The headers that say who asks.
     pub(super) headers: &'c [Header],
     /// The URL that led here, or "".

@@ -37,7 +37,9 @@ impl Cluster {
         let name = text(kubeconfig, "current-context");
         let context = named(kubeconfig, "contexts", name).map(|context| &context["context"]);
         if context.is_none() && !name.is_empty() {
-            return Err(format!("context {name:?} does not exist"));
+            return Err(format!(
+                "invalid configuration: [context was not found for specified context: {name}, cluster has no server defined]"
+            ));
         }
         let (cluster_name, user_name) =
             context.map_or(("", ""), |context| (text(context, "cluster"), text(context, "user")));
@@ -162,7 +164,10 @@ mod tests {
             *changed.pointer_mut(path).unwrap() = to.into();
             found(&changed)
         };
-        assert_eq!(change("/current-context", "z"), "context \"z\" does not exist");
+        assert_eq!(
+            change("/current-context", "z"),
+            "invalid configuration: [context was not found for specified context: z, cluster has no server defined]"
+        );
         assert_eq!(change("/contexts/0/context/cluster", "z"), "cluster \"z\" does not exist");
         assert_eq!(change("/contexts/0/context/user", "z"), "auth info \"z\" does not exist");
     }

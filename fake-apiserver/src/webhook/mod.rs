@@ -15,6 +15,7 @@ mod client_certificate;
 mod cluster;
 mod credentials;
 mod document;
+mod getter;
 mod gzip;
 mod headers;
 mod network;
@@ -27,6 +28,7 @@ mod url;
 
 pub(crate) use credentials::Credentials;
 pub(crate) use document::Document;
+pub(crate) use getter::{Fetched, Getter};
 pub(crate) use network::Network;
 pub(crate) use services::{Address, Services};
 
@@ -37,6 +39,7 @@ use bytes::Bytes;
 use call::Call;
 use client_certificate::ClientCertificate;
 use cluster::Cluster;
+use futures::future::BoxFuture;
 use headers::Headers;
 use refusal::Refusal;
 use std::fmt;
@@ -51,6 +54,8 @@ use url::{Unusable, Url};
 
 /// The time for a call that has no other limit, all attempts included (`setGlobalDefaults`).
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// The name of the client of webhooks that objects of the cluster name (`setGlobalDefaults`).
+const ADMISSION: &str = "kube-apiserver-admission";
 /// The beginning of a certificate in PEM.
 const PEM: &[u8] = b"-----BEGIN ";
 /// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
@@ -61,6 +66,7 @@ const REDIRECTS: usize = 10;
 /// A client of one webhook. Connections are kept for the next call.
 pub(crate) struct Client {
     target: Target,
+    agent: &'static str,
     headers: Headers,
     network: Arc<Network>,
     transport: Arc<Transport>,
@@ -82,7 +88,7 @@ impl Client {
             is_local: target.is_local(),
         };
         let headers = user.map(Headers::of).transpose()?.unwrap_or_default();
-        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
+        Ok(Client { target, agent: ADMISSION, headers, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// The same, if its certificates can be read.
@@ -103,7 +109,7 @@ impl Client {
     /// If it names none, or certificates or credentials cannot be read or are not supported.
     pub(crate) fn of_cluster(kubeconfig: &Value, folder: &Path, network: &Arc<Network>) -> Result<Client, String> {
         let Cluster { target, headers, key } = Cluster::of(kubeconfig, folder)?;
-        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
+        Ok(Client { target, agent: "", headers, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.
@@ -111,7 +117,16 @@ impl Client {
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
     pub(crate) async fn post(&self, document: Document, limit: Duration) -> Result<Bytes, Refusal> {
-        self.posted(document, limit).await.and_then(Answer::document)
+        let answer = self.posted(document, limit, &whole_seconds(limit));
+        answer.await.and_then(Answer::document)
+    }
+
+    /// The same, but the webhook is told the time in those words.
+    ///
+    /// # Errors
+    /// As [`Client::post`].
+    pub(crate) async fn ask(&self, document: Document, limit: Duration, told: &str) -> Result<Bytes, Refusal> {
+        self.posted(document, limit, told).await.and_then(Answer::document)
     }
 
     /// Posts a JSON document, to which the response need not be one.
@@ -119,26 +134,28 @@ impl Client {
     /// # Errors
     /// If the webhook cannot be reached, takes longer than `limit`, or answers with a failure.
     pub(crate) async fn tell(&self, document: Document, limit: Duration) -> Result<(), Refusal> {
-        self.posted(document, limit).await.and_then(|mut answer| answer.accepted().map(drop))
+        let answer = self.posted(document, limit, &whole_seconds(limit));
+        answer.await.and_then(|mut answer| answer.accepted().map(drop))
     }
 
-    async fn posted(&self, document: Document, limit: Duration) -> Result<Answer, Refusal> {
-        let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
+    /// The answer to a document. The future is boxed, as those of all writes have one in them, and connecting takes much room.
+    fn posted(&self, document: Document, limit: Duration, told: &str) -> BoxFuture<'_, Result<Answer, Refusal>> {
         let mut url = self.target.url.clone();
-        url.path = format!("{}?timeout={seconds}s", url.path);
-        let asked = Mutex::new(url.to_string());
-        let failed = |why: &str| {
-            let url = asked.lock().unwrap_or_else(PoisonError::into_inner);
-            Refusal::from(format!("Post {:?}: {why}", *url))
-        };
-        let headers = self.headers.current().map_err(|why| failed(&why))?;
-        let call = Call { url: &url, headers: &headers, referer: "", document: Some(&document) };
-        // Boxed, as the futures of all writes have one in them, and connecting takes much room.
-        match timeout(limit, Box::pin(self.attempts(call, &asked))).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(failed("context deadline exceeded")),
-        }
+        url.path = format!("{}?timeout={told}", url.path);
+        Box::pin(async move {
+            let asked = Mutex::new(url.to_string());
+            let failed = |why: &str| {
+                let url = asked.lock().unwrap_or_else(PoisonError::into_inner);
+                Refusal::from(format!("Post {:?}: {why}", *url))
+            };
+            let headers = self.headers.current().map_err(|why| failed(&why))?;
+            let call = Call { url: &url, agent: self.agent, headers: &headers, referer: "", document: Some(&document) };
+            match timeout(limit, self.attempts(call, &asked)).await {
+                Ok(Ok(answer)) => Ok(answer),
+                Ok(Err(error)) => Err(failed(&error)),
+                Err(_) => Err(failed("context deadline exceeded")),
+            }
+        })
     }
 
     /// The answer. The URL that is asked is noted.
@@ -193,6 +210,11 @@ impl Client {
             _ => Ok(Address { host: url.host.clone(), port: url.port }),
         }
     }
+}
+
+/// A time limit in words, rounded up.
+fn whole_seconds(limit: Duration) -> String {
+    format!("{}s", limit.as_secs() + u64::from(limit.subsec_nanos() > 0))
 }
 
 /// The certificates that vouch for a webhook, as PEM.

@@ -14,7 +14,8 @@ use super::services::Address;
 use super::trust::Trust;
 use super::url::Url;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, REFERER, RETRY_AFTER,
+    USER_AGENT,
 };
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Limited};
@@ -259,21 +260,23 @@ impl Transport {
     ) -> Result<Option<Answer>, Failed> {
         let Connection { kind, alert } = connection;
         let (sent, stream) = match kind {
-            Kind::Own(mut sender) => match sender.try_send_request(request(call, &call.url.target())?).await {
-                Ok(response) => {
-                    let answer = read(response).await;
-                    self.pool(origin, |pool| {
-                        if !sender.is_closed() && pool.idle.len() < IDLE {
-                            pool.idle.push(Idle { sender, alert });
-                        }
-                    });
-                    return Ok(Some(answer));
+            Kind::Own(mut sender) => {
+                match sender.try_send_request(request(call, &call.url.target(), "Go-http-client/1.1")?).await {
+                    Ok(response) => {
+                        let answer = read(response).await;
+                        self.pool(origin, |pool| {
+                            if !sender.is_closed() && pool.idle.len() < IDLE {
+                                pool.idle.push(Idle { sender, alert });
+                            }
+                        });
+                        return Ok(Some(answer));
+                    }
+                    Err(error) => (error, 0),
                 }
-                Err(error) => (error, 0),
-            },
+            }
             Kind::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
-                match sender.try_send_request(request(call, &uri)?).await {
+                match sender.try_send_request(request(call, &uri, "Go-http-client/2.0")?).await {
                     Ok(response) => return Ok(Some(read(response).await)),
                     Err(error) => (error, stream),
                 }
@@ -286,16 +289,19 @@ impl Transport {
     }
 }
 
-fn request(call: Call<'_>, uri: &str) -> Result<Request<Document>, Failed> {
+/// The request of a call, in which Go's client calls itself `own_agent`.
+fn request(call: Call<'_>, uri: &str, own_agent: &str) -> Result<Request<Document>, Failed> {
     let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
     let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
     let own = own.into_iter().filter(|(_, value)| !value.is_empty());
     let request = own.fold(request, |request, (name, value)| request.header(name, value));
     let request = call.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+    // Who fetches a document takes any.
+    let takes_any = call.agent.is_empty() && call.document.is_none();
+    let request = if takes_any { request } else { request.header(ACCEPT, "application/json, */*") };
     request
-        .header(ACCEPT, "application/json, */*")
         .header(ACCEPT_ENCODING, "gzip")
-        .header(USER_AGENT, "kube-apiserver-admission")
+        .header(USER_AGENT, if call.agent.is_empty() { own_agent } else { call.agent })
         .header(HOST, &call.url.authority)
         .body(call.document.cloned().unwrap_or_default())
         .map_err(|error| error.to_string())
@@ -314,6 +320,7 @@ async fn read(response: Response<Incoming>) -> Answer {
     Answer {
         status: parts.status.as_u16(),
         content_type: header(CONTENT_TYPE),
+        cache_control: header(CACHE_CONTROL),
         retry_after: header(RETRY_AFTER),
         location: header(LOCATION),
         body: body.map_err(|error| {

@@ -42,7 +42,9 @@ pub(super) fn story(history: &History, names: &Names) -> String {
     let mut story = String::new();
     for entry in &history.entries {
         let line = match &entry.event {
-            Event::Started { scenario, target, namespace } => format!("{scenario} on {target}, namespace {namespace}"),
+            Event::Started { scenario, target, namespace, .. } => {
+                format!("{scenario} on {target}, namespace {namespace}")
+            }
             Event::Step { line, command } => format!("\nline {line}: {command}"),
             Event::Observed { observation, .. } => match &observation.problem {
                 Some(problem) => format!("  ! {problem}"),

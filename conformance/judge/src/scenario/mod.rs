@@ -39,6 +39,10 @@ pub struct Scenario {
     /// The flags that they are started with, beside those that all have, and `--controllers` with kube-controller-manager's names of
     /// controllers to run as well.
     pub flags: Vec<String>,
+    /// The name of the webhook that is started before the servers.
+    pub webhook: Option<String>,
+    /// The files that are written before the servers start: names and lines, in which `$files` is their folder.
+    pub files: Vec<(String, Vec<String>)>,
     /// The custom resources that its commands call by their plural.
     pub customs: Vec<CustomResource>,
     /// The commands, in order.
@@ -104,6 +108,8 @@ impl Scenario {
             needs: vec![],
             replicas: 1,
             flags: vec![],
+            webhook: None,
+            files: vec![],
             customs: vec![],
             steps: vec![],
         };
@@ -114,6 +120,14 @@ impl Scenario {
                 Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
                 Some(("controllers", names)) => {
                     scenario.flags.push(format!("--controllers={names}"));
+                    Ok(())
+                }
+                Some(("webhook", name)) if name.starts_with('$') && scenario.steps.is_empty() => {
+                    scenario.webhook = Some(name[1..].to_owned());
+                    Ok(())
+                }
+                Some(("file", name)) if scenario.steps.is_empty() => {
+                    scenario.files.push((name.to_owned(), file_lines(&block.command[1..])));
                     Ok(())
                 }
                 Some(("custom", written)) => custom(written).map(|custom| scenario.customs.push(custom)),
@@ -217,6 +231,11 @@ fn custom(written: &str) -> Result<CustomResource, String> {
     };
     let (plural, api_version, kind) = (plural.to_owned(), api_version.to_owned(), kind.to_owned());
     Ok(CustomResource { plural, api_version, kind, namespaced })
+}
+
+/// The lines of a file, which are indented in a scenario.
+pub fn file_lines(details: &[String]) -> Vec<String> {
+    details.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()).collect()
 }
 
 fn replicas(count: &str) -> Result<usize, String> {

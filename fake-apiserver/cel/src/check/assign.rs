@@ -134,10 +134,10 @@ pub(super) fn most_general(a: &Type, b: &Type) -> Type {
 }
 
 fn is_no_more_specific(a: &Type, b: &Type) -> bool {
-    if matches!(a, Type::Dyn | Type::Param(_)) {
+    if a.is_dyn() || matches!(a, Type::Param(_)) {
         return true;
     }
-    if matches!(b, Type::Dyn | Type::Param(_)) || !a.same_kind(b) {
+    if b.is_dyn() || matches!(b, Type::Param(_)) || !a.same_kind(b) {
         return false;
     }
     match a {

@@ -1,29 +1,14 @@
 //! The flags of auditing: kube-apiserver's, in a table.
 
-use super::values::go_bool;
-use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use super::option::{self, BOOL, Flag, boolean, duration, parse, path, text};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use fake_apiserver::AuditOptions;
-use fake_apiserver::internals::parse_duration;
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
-/// A flag.
-struct Flag {
-    name: &'static str,
-    /// The name of its value; that of a flag without one is `BOOL`.
-    value: &'static str,
-    help: &'static str,
-    set: fn(&mut AuditOptions, &str) -> Result<(), String>,
-}
-
-const BOOL: &str = "BOOL";
 /// The heading of the help.
 const AUDITING: &str = "Auditing";
 
 #[rustfmt::skip]
-const FLAGS: [Flag; 32] = [
+const FLAGS: [Flag<AuditOptions>; 32] = [
     Flag { name: "audit-policy-file", value: "FILE", help: "YAML file with the policy of auditing, a Policy of audit.k8s.io/v1; by default all requests are written to the log, with their objects", set: |o, v| path(&mut o.policy_file, v) },
     Flag { name: "audit-log-path", value: "FILE", help: "Append events of audit.k8s.io/v1 to this file, one a line; - is the standard output", set: |o, v| path(&mut o.log.path, v) },
     Flag { name: "audit-log-format", value: "FORMAT", help: "Format of the log: json, or legacy, a line of text", set: |o, v| text(&mut o.log.format, v) },
@@ -64,22 +49,13 @@ pub(super) struct AuditFlags {
     pub(super) options: AuditOptions,
 }
 
-impl Flag {
-    fn argument(&self) -> Arg {
-        let argument =
-            Arg::new(self.name).long(self.name).value_name(self.value).help(self.help).action(ArgAction::Append);
-        // The first ones are what most need; the others are kube-apiserver's to the letter.
-        let argument = argument.hide(self.name.contains("-batch-") || self.name.contains("-truncate-"));
-        match self.value {
-            BOOL => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
-            _ => argument.allow_hyphen_values(true),
-        }
-    }
-}
-
 impl Args for AuditFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(AUDITING)))
+        let argument = |flag: &Flag<AuditOptions>| {
+            // The first ones are what most need; the others are kube-apiserver's to the letter.
+            flag.argument().hide(flag.name.contains("-batch-") || flag.name.contains("-truncate-"))
+        };
+        command.args(FLAGS.iter().map(|flag| argument(flag).help_heading(AUDITING)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -95,42 +71,6 @@ impl FromArgMatches for AuditFlags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for Flag { name, set, .. } in &FLAGS {
-            // As everywhere the last one counts.
-            let value = matches.get_many::<String>(name).and_then(|mut values| values.next_back());
-            if let Some(value) = value {
-                let invalid = |why| format!("invalid value '{value}' for '--{name}': {why}\n");
-                set(&mut self.options, value).map_err(|why| Error::raw(ErrorKind::ValueValidation, invalid(why)))?;
-            }
-        }
-        Ok(())
+        option::set_all(&FLAGS, matches, &mut self.options)
     }
-}
-
-fn path(option: &mut Option<PathBuf>, value: &str) -> Result<(), String> {
-    *option = (!value.is_empty()).then(|| value.into());
-    Ok(())
-}
-
-fn text(option: &mut String, value: &str) -> Result<(), String> {
-    value.clone_into(option);
-    Ok(())
-}
-
-fn boolean(option: &mut bool, value: &str) -> Result<(), String> {
-    *option = go_bool(value)?;
-    Ok(())
-}
-
-fn parse<N: FromStr>(option: &mut N, value: &str) -> Result<(), String> {
-    *option = value.parse().map_err(|_| "not a number")?;
-    Ok(())
-}
-
-/// A negative time is over at once, as in Go.
-fn duration(option: &mut Duration, value: &str) -> Result<(), String> {
-    let positive = value.strip_prefix('-');
-    let duration = parse_duration(positive.unwrap_or(value)).map_err(|_| "not a duration such as 30s")?;
-    *option = if positive.is_some() { Duration::ZERO } else { duration };
-    Ok(())
 }

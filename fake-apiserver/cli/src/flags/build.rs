@@ -54,8 +54,13 @@ impl Flags {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
-        builder = given(builder, self.anonymous_auth.or(self.denies_anonymous()), Builder::anonymous_auth);
-        builder = given(builder, listed(&self.authorization_mode), Builder::authorization_mode);
+        builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);
+        let mut authentication = self.authentication.options.clone();
+        authentication.anonymous = self.anonymous_auth;
+        builder = builder.authentication(authentication);
+        let mut authorization = self.authorization.options.clone();
+        authorization.modes.clone_from(&self.authorization_mode);
+        builder = builder.authorization(authorization);
         builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
         builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
         let extend = self.service_account_extend_token_expiration;
@@ -98,7 +103,8 @@ impl Flags {
     /// `Some(false)` where kube-apiserver has no anonymous requests: if everything is allowed, and that was said.
     fn denies_anonymous(&self) -> Option<bool> {
         let modes = &self.authorization_mode;
-        let allows_all = modes.contains(&AuthorizationMode::AlwaysAllow) || (modes.is_empty() && self.is_bare);
+        let is_default = modes.is_empty() && self.authorization.options.config_file.is_none();
+        let allows_all = modes.contains(&AuthorizationMode::AlwaysAllow) || (is_default && self.is_bare);
         allows_all.then_some(false)
     }
 

@@ -1,11 +1,14 @@
 //! The flags: kube-apiserver's, and a few of a test server's own.
 
 mod audit;
+mod authentication;
+mod authorization;
 mod bare;
 mod build;
 mod controllers;
 mod gates;
 mod go_values;
+mod option;
 mod others;
 mod pflag;
 mod shell;
@@ -15,6 +18,8 @@ mod values;
 pub use bare::OWN_FLAGS;
 
 use audit::AuditFlags;
+use authentication::AuthenticationFlags;
+use authorization::AuthorizationFlags;
 use clap::{CommandFactory as _, Parser};
 use clap_complete::Shell;
 use controllers::Choice;
@@ -55,7 +60,7 @@ pub struct Flags {
     /// HTTPS port; other replicas listen on those that follow. Unlike kube-apiserver, 0 takes any free port
     #[arg(help_heading = FIRST, long, value_name = "PORT", default_value_t = 6443)]
     secure_port: u16,
-    /// Authorizers to ask, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
+    /// Authorizers to ask, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node, ABAC, Webhook
     #[arg(help_heading = FIRST, long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
     /// Admission plugins that are on besides those that are by default, separated by commas
@@ -217,6 +222,10 @@ pub struct Flags {
     latency: Option<Duration>,
 
     #[command(flatten)]
+    authentication: AuthenticationFlags,
+    #[command(flatten)]
+    authorization: AuthorizationFlags,
+    #[command(flatten)]
     audit: AuditFlags,
     /// List the flags of kube-apiserver that are accepted without an effect, or refused
     #[arg(long)]
@@ -310,5 +319,7 @@ fn one_line(error: &clap::Error) -> String {
         .join(" ")
 }
 
+#[cfg(test)]
+mod configurations;
 #[cfg(test)]
 mod tests;

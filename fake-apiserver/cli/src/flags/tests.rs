@@ -90,8 +90,8 @@ fn refusals_are_one_line() {
             "error: invalid value 'maybe' for '--anonymous-auth[=<BOOL>]': neither true nor false".into(),
         ),
         (
-            "--authorization-mode=AlwaysAllow,ABAC",
-            format!("error: invalid value 'ABAC' {MODES} \"ABAC\" is not supported by fake-apiserver"),
+            "--authorization-mode=AlwaysAllow,abac",
+            format!("error: invalid value 'abac' {MODES} \"abac\" is not a valid mode"),
         ),
         ("--authorization-mode=rbac", format!("error: invalid value 'rbac' {MODES} \"rbac\" is not a valid mode")),
         (

@@ -3,9 +3,10 @@
 //! Follows `pkg/cel/library/authz.go` of `k8s.io/apiserver` (v0.37.1).
 
 use crate::admission::Attributes;
-use crate::auth::authorizer::{self, Authorizer, Target};
+use crate::auth::authorizer::{self, Authorizer as _, Target};
+use crate::auth::chain::Authorizers;
+use crate::auth::requested::Selectors;
 use crate::deadline::Deadline;
-use crate::object::selector::exact_fields;
 use crate::user::{ServiceAccount, User};
 use kubernetes_cel::{Decision, Request};
 use std::fmt;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 /// The server's authorizer, the user who writes, and the deadline of the write.
 pub(super) struct Asker {
-    authorizer: Arc<dyn Authorizer>,
+    authorizer: Arc<Authorizers>,
     user: User,
     deadline: Deadline,
 }
@@ -35,15 +36,18 @@ impl kubernetes_cel::Authorizer for Asker {
             }
         };
         let Request { verb, path, group, resource, subresource, namespace, name, .. } = request;
-        let fields = exact_fields(&request.field_selector);
+        let selectors = Selectors::Written { fields: &request.field_selector, labels: &request.label_selector };
         let target = match resource {
             None => Target::Path(path),
             Some(resource) => Target::Resource { group, version: "*", resource, subresource, namespace, name },
         };
-        let attributes = authorizer::Attributes { user, verb, target, fields: &fields, deadline: &self.deadline };
+        let attributes = authorizer::Attributes { user, verb, target, selectors, deadline: &self.deadline };
         match self.authorizer.authorize(&attributes) {
-            Ok(authorizer::Decision::Allow(reason)) => Decision { allowed: true, reason, error: None },
-            Ok(authorizer::Decision::NoOpinion(reason)) => Decision { allowed: false, reason, error: None },
+            Ok(decision) => Decision {
+                allowed: decision.is_allowed(),
+                reason: decision.reason().to_owned(),
+                error: decision.error().map(str::to_owned),
+            },
             Err(late) => Decision { allowed: false, reason: String::new(), error: Some(late.to_string()) },
         }
     }

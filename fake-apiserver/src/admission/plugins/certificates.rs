@@ -4,7 +4,7 @@
 //! Follows `plugin/pkg/admission/certificates/*/admission.go` and `pkg/certauthorization/certauthorization.go` (v1.37.1).
 
 use crate::admission::{Attributes, Immediate, Operation};
-use crate::auth::authorizer::{Decision, Target};
+use crate::auth::authorizer::Target;
 use crate::error::ApiResult;
 use crate::object::generation::{equal, same_but_for_garbage_collection};
 use crate::registry::{ids, requested_subject, text};
@@ -66,7 +66,7 @@ fn speaks_for(write: &Attributes<'_>, verb: &str, signer: &str) -> ApiResult<boo
     let may = |name: &str| {
         let (group, version, resource) = ("certificates.k8s.io", "*", "signers");
         let target = Target::Resource { group, version, resource, subresource: "", namespace: "", name };
-        write.may(verb, target).map(|decision| matches!(decision, Decision::Allow(_)))
+        write.may(verb, target).map(|decision| decision.is_allowed())
     };
     let domain = signer.split('/').next().unwrap_or_default();
     Ok(may(signer)? || may(&format!("{domain}/*"))?)

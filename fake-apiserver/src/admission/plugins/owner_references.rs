@@ -23,14 +23,14 @@ impl Immediate for OwnerReferences {
             return Ok(());
         }
         if write.operation != Operation::Create
-            && let Decision::NoOpinion(reason) = write.may("delete", dependent(write))?
+            && let Err(why) = told(&write.may("delete", dependent(write))?)
         {
-            let why = format!("cannot set an ownerRef on a resource you can't delete: {reason}, <nil>");
+            let why = format!("cannot set an ownerRef on a resource you can't delete: {why}");
             return Err(write.forbidden(object, why));
         }
         let blocking = newly_blocking(object, write.old);
         let any = finalizers("*", "*", "*", "", "*");
-        if blocking.is_empty() || matches!(write.may("update", any)?, Decision::Allow(_)) {
+        if blocking.is_empty() || write.may("update", any)?.is_allowed() {
             return Ok(());
         }
         blocking.into_iter().try_for_each(|owner| check_finalizers(write, object, owner))
@@ -51,15 +51,18 @@ fn check_finalizers(write: &Attributes<'_>, object: &Value, owner: &Value) -> Ap
     let (resource, version) = (&served.resource, &served.version);
     let namespace = if resource.meta.namespaced { write.namespace } else { "" };
     let target = finalizers(&version.group, &version.name, &version.plural, namespace, text(owner, "/name"));
-    match write.may("update", target)? {
-        Decision::Allow(_) => Ok(()),
-        Decision::NoOpinion(reason) => {
-            let why = format!(
-                "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: {reason}, <nil>"
-            );
-            Err(write.forbidden(object, why))
-        }
-    }
+    told(&write.may("update", target)?).map_err(|why| {
+        let why = format!(
+            "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: {why}"
+        );
+        write.forbidden(object, why)
+    })
+}
+
+/// The reason and the error of a decision that does not allow something.
+fn told(decision: &Decision) -> Result<(), String> {
+    let why = || format!("{}, {}", decision.reason(), decision.error().unwrap_or("<nil>"));
+    decision.is_allowed().then_some(()).ok_or_else(why)
 }
 
 fn finalizers<'a>(

@@ -6,6 +6,7 @@ use crate::api::{Reply, Request, managers};
 use crate::auth::reviews::{access, own, token};
 use crate::error::ApiResult;
 use crate::registry::Review;
+use bytes::Bytes;
 use tree::Value;
 
 pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Reply> {
@@ -13,14 +14,28 @@ pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Rep
     let (options, mut body) = decode::creation(request, &expected)?;
     managers::asked(request, &options, &expected, &mut body);
     let answer = answer(request, review, body)?;
-    encode_reply(&expected, &answer)
+    match (review, encode_reply(&expected, &answer)?) {
+        (Review::SelfSubjectRules, Reply::Other { code, line }) => Ok(Reply::Other { code, line: with_lists(&line) }),
+        (_, reply) => Ok(reply),
+    }
+}
+
+/// A review of rules in which those that are not there are empty lists, as in Go, where types tell no difference.
+fn with_lists(line: &[u8]) -> Bytes {
+    let text = String::from_utf8_lossy(line);
+    // In texts quotes have a backslash.
+    let lists = ["resourceRules", "nonResourceRules"];
+    let filled = lists
+        .iter()
+        .fold(text.into_owned(), |text, name| text.replace(&format!("\"{name}\":null"), &format!("\"{name}\":[]")));
+    filled.into()
 }
 
 fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value> {
     let (cluster, user) = (request.cluster, &*request.user);
     let (authorizer, deadline) = (&*cluster.authorizer, &request.deadline);
     match review {
-        Review::Token => token::review(&cluster.authenticator, body, request.now, &request.objects),
+        Review::Token => token::review(&cluster.authenticator, &cluster.others, body, request.now, &request.objects),
         Review::SelfSubject => Ok(own::subject(user, request.now)),
         Review::SubjectAccess => access::subject(authorizer, body, deadline),
         Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body, deadline),

@@ -2,7 +2,7 @@
 
 use super::super::request::options::{WriteOptions, parse_uint};
 use super::super::{Request, admission, managers, scales};
-use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, draft, namespace, size};
 use crate::error::{ApiError, ApiResult, FieldError};
@@ -259,10 +259,7 @@ pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
         name: request.name,
     };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
-    match request.cluster.authorizer.authorize(&attributes)? {
-        Decision::Allow(_) => Ok(()),
-        Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
-    }
+    request.cluster.authorizer.authorize(&attributes)?.permit(&attributes)
 }
 
 /// 409 if the client sent another resource version than the current one, 422 if it sent none where the kind requires one.

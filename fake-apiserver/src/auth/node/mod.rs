@@ -9,6 +9,7 @@ mod references;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
+use super::requested::{Requirement, Selectors};
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::index::Live;
@@ -37,7 +38,7 @@ struct Asked<'a> {
     subresource: &'a str,
     namespace: &'a str,
     name: &'a str,
-    fields: &'a [(String, String)],
+    selectors: Selectors<'a>,
 }
 
 impl NodeAuthorizer {
@@ -47,9 +48,9 @@ impl NodeAuthorizer {
     }
 
     fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
-        let Attributes { verb, target, fields, .. } = *attributes;
+        let Attributes { verb, target, selectors, .. } = *attributes;
         if let Target::Resource { group, resource, subresource, namespace, name, .. } = target {
-            let asked = Asked { node, verb, subresource, namespace, name, fields };
+            let asked = Asked { node, verb, subresource, namespace, name, selectors };
             match (group, resource) {
                 ("", "secrets") => return self.read(asked, ids::SECRETS),
                 ("", "configmaps") => return self.read(asked, ids::CONFIG_MAPS),
@@ -169,7 +170,9 @@ impl NodeAuthorizer {
 impl Asked<'_> {
     /// Whether the request selects the objects of the node.
     fn selects_node(&self) -> bool {
-        self.fields.iter().any(|(field, value)| field == "spec.nodeName" && value == self.node)
+        let is_own =
+            |one: &Requirement| one.key == "spec.nodeName" && one.operator == "In" && one.values == [self.node];
+        self.selectors.fields().iter().any(is_own)
     }
 }
 

@@ -85,7 +85,7 @@ impl Rbac {
     }
 }
 
-impl Authorizer for Arc<Rbac> {
+impl Authorizer for Rbac {
     fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let namespace = match attributes.target {
             Target::Resource { namespace, .. } => namespace,

@@ -6,7 +6,8 @@
 
 use super::{AUTHORIZATION, adopt_namespace, field, selectors, text, typed};
 use crate::auth::User;
-use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use crate::auth::authorizer::{Attributes, Authorizer, Target};
+use crate::auth::requested::Selectors;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::registry::strings;
@@ -119,20 +120,24 @@ fn subject_of(spec: &Value) -> User {
 fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let spec = &body["spec"];
     let asked = &spec["resourceAttributes"];
-    let fields = selectors::exact_fields(asked);
     let attributes = match asked {
         Value::Null => {
             let path = &spec["nonResourceAttributes"];
             Attributes { deadline, ..Attributes::new(user, text(path, "verb"), Target::Path(text(path, "path"))) }
         }
-        _ => Attributes { fields: &fields, deadline, ..Attributes::new(user, text(asked, "verb"), resource(asked)) },
+        _ => {
+            let selectors = Selectors::Reviewed(asked);
+            Attributes { selectors, deadline, ..Attributes::new(user, text(asked, "verb"), resource(asked)) }
+        }
     };
-    let (allowed, reason) = match authorizer.authorize(&attributes)? {
-        Decision::Allow(reason) => (true, reason),
-        Decision::NoOpinion(reason) => (false, reason),
-    };
-    let mut status = Map::from_iter([("allowed", allowed.into())]);
-    for (name, text) in [("reason", reason), ("evaluationError", selectors::evaluation_error(asked))] {
+    let decision = authorizer.authorize(&attributes)?;
+    let mut status = Map::from_iter([("allowed", decision.is_allowed().into())]);
+    if decision.denies() {
+        status.insert("denied".into(), true.into());
+    }
+    let errors = [decision.error().unwrap_or_default(), &selectors::evaluation_error(asked)];
+    let errors = errors.into_iter().filter(|error| !error.is_empty()).collect::<Vec<_>>().join("; ");
+    for (name, text) in [("reason", decision.reason().to_owned()), ("evaluationError", errors)] {
         if !text.is_empty() {
             status.insert(name.into(), text.into());
         }

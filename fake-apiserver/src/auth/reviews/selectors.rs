@@ -1,15 +1,13 @@
 //! Field and label selectors in access reviews: they are checked, and requirements that cannot be evaluated are reported.
 //!
 //! Ports the selector parts of `pkg/apis/authorization/validation` and `pkg/registry/authorization/util` (v1.37.1).
-//! Of the authorizers only the Node authorizer uses them.
+//! Of the authorizers only those of nodes and webhooks use them.
 //!
 //! GAP: access reviews: the syntax of `rawSelector`, where the real server reports an evaluation error, and of label keys and values, which
 //! it refuses
 
 use super::text;
 use crate::error::FieldError;
-use crate::object::selector;
-use crate::registry::strings;
 use tree::Value;
 
 const PATH: &str = "spec.resourceAttributes";
@@ -59,20 +57,6 @@ fn values_error(requirement: &Value, path: String) -> Option<FieldError> {
 
 /// Whether a requirement can be evaluated.
 type Understands = fn(&Value) -> bool;
-
-/// The fields that must have a certain value, with that value.
-pub(super) fn exact_fields(attributes: &Value) -> Vec<(String, String)> {
-    let selector = &attributes["fieldSelector"];
-    let raw = text(selector, "rawSelector");
-    if !raw.is_empty() {
-        return selector::exact_fields(raw);
-    }
-    let exact = requirements(selector).iter().filter_map(|requirement| match &strings(&requirement["values"])[..] {
-        [value] if text(requirement, "operator") == "In" => Some((text(requirement, "key").into(), value.clone())),
-        _ => None,
-    });
-    exact.collect()
-}
 
 /// The report of ignored requirements, for the status; empty if there are none.
 pub(super) fn evaluation_error(attributes: &Value) -> String {

@@ -3,9 +3,10 @@
 //! Ports `pkg/registry/authentication/tokenreview/storage.go` (v1.37.1).
 
 use super::{AUTHENTICATION, field, object, text, typed};
-use crate::auth::{Authenticator, Objects};
+use crate::auth::{Authenticator, Objects, Others};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::strings;
+use crate::threads;
 use jiff::Timestamp;
 use tree::{Value, json};
 
@@ -13,14 +14,24 @@ use tree::{Value, json};
 ///
 /// # Errors
 /// 400 if there is no token.
-pub fn review(authenticator: &Authenticator, body: Value, now: Timestamp, objects: &dyn Objects) -> ApiResult<Value> {
+pub(crate) fn review(
+    authenticator: &Authenticator,
+    others: &Others,
+    body: Value,
+    now: Timestamp,
+    objects: &dyn Objects,
+) -> ApiResult<Value> {
     let mut body = typed(body, AUTHENTICATION, "TokenReview");
     let spec = &body["spec"];
     let token = text(spec, "token");
     if token.is_empty() {
         return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
     }
-    let outcome = authenticator.token(token, &strings(&spec["audiences"]), now, objects);
+    let asked = strings(&spec["audiences"]);
+    let audiences = if asked.is_empty() { authenticator.api_audiences() } else { &asked };
+    let outcome = authenticator.token(token, audiences, now, objects);
+    let outcome =
+        outcome.or_else(|refusal| threads::wait(others.ask(refusal, authenticator.api_audiences(), audiences, now)));
     // The client's status stays in fields that the answer does not set, as in the real server.
     let status = object(field(&mut body, "status"));
     status.remove("authenticated");

@@ -10,7 +10,7 @@ fn request(authenticator: &Authenticator, header: Option<&str>) -> Result<Authen
     if let Some(header) = header {
         headers.insert(AUTHORIZATION, header.parse().unwrap());
     }
-    authenticator.request(&headers, None, now(), &Cluster::new())
+    authenticator.request(&headers, "/", None, now(), &Cluster::new())
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod reviews;
 mod skew;
 
 use super::keys::SigningKey;
-use super::{Authentication, Authenticator, Config, Objects, User, jwt};
+use super::{Authentication, Authenticator, Config, Objects, Others, User, jwt};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};

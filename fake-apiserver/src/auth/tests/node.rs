@@ -5,6 +5,7 @@
 use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::auth::node::NodeAuthorizer;
+use crate::auth::requested::Selectors;
 use crate::deadline::Deadline;
 use crate::registry::ids;
 use crate::store::{Draft, Key, Meta, Store, Updated};
@@ -46,12 +47,12 @@ fn decision(authorizer: &NodeAuthorizer, user: &User, question: &str) -> Decisio
     let words: Vec<&str> = question.split(' ').collect();
     let kind: Vec<&str> = words[1].split('/').collect();
     let (namespace, name) = words[2].split_once('/').unwrap();
-    let fields: Vec<_> = words[3..].iter().filter_map(|word| word.split_once('=')).collect();
-    let fields: Vec<_> = fields.into_iter().map(|(field, value)| (field.to_string(), value.to_string())).collect();
+    let fields = words[3..].join(",");
+    let selectors = Selectors::Written { fields: &fields, labels: "" };
     let target =
         Target::Resource { group: kind[0], version: "v1", resource: kind[1], subresource: kind[2], namespace, name };
     authorizer
-        .authorize(&Attributes { fields: &fields, ..Attributes::new(user, words[0], target) })
+        .authorize(&Attributes { selectors, ..Attributes::new(user, words[0], target) })
         .expect("there is no deadline")
 }
 

@@ -1,11 +1,15 @@
 //! Reviews and refusals. Answers as a real server's, but for the authorizer.
 
 use super::*;
+use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
-use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, ModeError, Union, check};
+use crate::auth::chain::{Authorizers, Chain, Decider, Link};
+use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode};
 use crate::auth::reviews::{access, own, token};
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
+use std::sync::Arc;
+use std::time::Duration;
 
 fn alice() -> User {
     let groups = vec!["devs".into(), "system:authenticated".into()];
@@ -17,7 +21,7 @@ fn a_token_review_tells_who() {
     let review = |token: &str| {
         let body =
             json!({"metadata": {"labels": {"a": "b"}}, "spec": {"token": token}, "status": {"authenticated": true}});
-        let mut review = token::review(&authenticator(), body, now(), &Cluster::new()).unwrap();
+        let mut review = token::review(&authenticator(), &Others::default(), body, now(), &Cluster::new()).unwrap();
         assert_eq!(review["kind"], "TokenReview");
         assert_eq!(review["apiVersion"], "authentication.k8s.io/v1");
         assert_eq!(review["metadata"], json!({"labels": {"a": "b"}}));
@@ -52,7 +56,8 @@ fn a_token_review_tells_who() {
 
 #[test]
 fn a_token_review_needs_a_token() {
-    let error = token::review(&authenticator(), json!({"spec": {}}), now(), &Cluster::new()).unwrap_err();
+    let error =
+        token::review(&authenticator(), &Others::default(), json!({"spec": {}}), now(), &Cluster::new()).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
         (400, "token is required for TokenReview in authentication")
@@ -63,7 +68,7 @@ fn a_token_review_needs_a_token() {
 fn what_the_client_put_into_the_status_of_a_token_review_stays() {
     let status = json!({"authenticated": true, "error": "a", "audiences": ["x"], "user": {"username": "z"}});
     let body = json!({"spec": {"token": "z"}, "status": status});
-    let review = token::review(&authenticator(), body, now(), &Cluster::new()).unwrap();
+    let review = token::review(&authenticator(), &Others::default(), body, now(), &Cluster::new()).unwrap();
     let expected = json!({"error": "invalid bearer token", "audiences": ["x"], "user": {"username": "z"}});
     assert_eq!(review["status"], expected);
 }
@@ -329,19 +334,20 @@ fn refusals_say_what_was_refused() {
 #[test]
 fn modes_are_asked_in_order() {
     let union = |modes: &[AuthorizationMode]| {
-        let decider = |mode: &AuthorizationMode| -> Box<dyn Authorizer> {
-            match mode {
-                AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
-                _ => Box::new(AllowAuthenticated),
-            }
+        let link = |mode: &AuthorizationMode| {
+            let own: Arc<dyn Authorizer> = match mode {
+                AuthorizationMode::AlwaysDeny => Arc::new(AlwaysDeny),
+                _ => Arc::new(AllowAuthenticated),
+            };
+            Link { name: mode.authorizer_name(), decider: Decider::Own(own) }
         };
-        Union::new(modes.iter().map(|mode| (*mode, decider(mode))).collect())
+        Authorizers::new(Chain::new(modes.iter().map(link).collect()))
     };
     let (deny, both) = (
         union(&[AuthorizationMode::AlwaysDeny]),
         union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
     );
-    let decide = |authorizer: &Union, user: &User| {
+    let decide = |authorizer: &Authorizers, user: &User| {
         authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics"))).unwrap()
     };
     let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
@@ -356,13 +362,53 @@ fn modes_are_asked_in_order() {
 }
 
 #[test]
-fn modes_that_the_real_server_refuses() {
+fn options_that_the_real_server_refuses() {
+    let options = |change: fn(&mut AuthorizationOptions)| {
+        let mut options = AuthorizationOptions::default();
+        change(&mut options);
+        options.authorizers().map(|(authorizers, _)| authorizers.len())
+    };
+    let refused = |why: &str| Err(why.to_owned());
     let twice = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow];
     let message =
         "authorization-mode [\"AlwaysAllow\" \"AlwaysDeny\" \"AlwaysAllow\"] has mode specified more than once";
-    assert_eq!(check(&twice).unwrap_err().to_string(), message);
-    assert_eq!(check(&twice[..2]), Ok(()));
-    assert_eq!(check(&[]), Err(ModeError::None));
+    let with = |modes: &[AuthorizationMode]| AuthorizationOptions { modes: modes.to_vec(), ..Default::default() };
+    assert_eq!(with(&twice).authorizers().map(drop), refused(message).map(drop));
+    assert_eq!(with(&twice[..2]).authorizers().map(|(all, _)| all.len()), Ok(2));
+    assert_eq!(options(|_| {}), Ok(1), "AlwaysAllow");
+    for (change, why) in [
+        (
+            (|options| options.modes = vec![AuthorizationMode::Abac, AuthorizationMode::Webhook])
+                as fn(&mut AuthorizationOptions),
+            "[authorization-mode ABAC's authorization policy file not passed, authorization-mode Webhook's authorization config file not passed]",
+        ),
+        (
+            |options| options.policy_file = Some("p".into()),
+            "cannot specify --authorization-policy-file without mode ABAC",
+        ),
+        (
+            |options| options.webhook.config_file = Some("w".into()),
+            "cannot specify --authorization-webhook-config-file without mode Webhook",
+        ),
+        (
+            |options| {
+                options.modes = vec![AuthorizationMode::Webhook];
+                options.webhook.config_file = Some("w".into());
+                options.webhook.version = Some("v2".into());
+            },
+            "invalid authorization config: unsupported webhook authorizer version \"v2\", supported versions are \"v1\", \"v1beta1\"",
+        ),
+        (
+            |options| {
+                options.config_file = Some("c".into());
+                options.webhook.authorized_ttl = Some(Duration::ZERO);
+            },
+            "--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined",
+        ),
+        (|options| options.config_file = Some("/none/c".into()), "open /none/c: no such file or directory"),
+    ] {
+        assert_eq!(options(change), refused(why));
+    }
     let unknown = "alwaysallow".parse::<AuthorizationMode>().unwrap_err();
     assert_eq!(unknown.to_string(), "authorization-mode \"alwaysallow\" is not a valid mode");
 }

@@ -2,25 +2,41 @@
 
 use super::auditing;
 use super::exchange::{Exchange, Trace, header};
-use crate::auth::User;
-use crate::auth::authorizer::{Decision, forbidden};
+use crate::auth::authorizer::{Attributes, Decision, forbidden};
 use crate::auth::impersonation;
+use crate::auth::{Authentication, Refusal, User};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
+use futures::future::BoxFuture;
 use http::header::USER_AGENT;
 use std::sync::Arc;
 
+/// What is known now, or will be once others were asked. The future is boxed, as only few servers ask others.
+pub(super) enum Known<'a, T> {
+    Now(T),
+    Later(BoxFuture<'a, T>),
+}
+
 impl Exchange<'_> {
-    pub(super) fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
+    /// The user who makes the request.
+    pub(super) fn authenticate<'a>(&'a self, trace: &'a mut Trace) -> Known<'a, ApiResult<Arc<User>>> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
-        match cluster.authenticator.request(
-            &self.parts.headers,
-            self.peer.certificate.as_deref(),
-            self.now,
-            &self.objects(),
-        ) {
+        let certificate = self.peer.certificate.as_deref();
+        let own = cluster.authenticator.request(&self.parts.headers, self.path, certificate, self.now, &self.objects());
+        match own {
+            Err(refusal) if refusal.unknown.is_some() => Known::Later(Box::pin(async move {
+                let audiences = cluster.authenticator.api_audiences();
+                let outcome = cluster.others.ask(refusal, audiences, audiences, self.now).await;
+                self.authenticated(outcome, trace)
+            })),
+            own => Known::Now(self.authenticated(own, trace)),
+        }
+    }
+
+    fn authenticated(&self, outcome: Result<Authentication, Refusal>, trace: &mut Trace) -> ApiResult<Arc<User>> {
+        match outcome {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);
@@ -62,16 +78,24 @@ impl Exchange<'_> {
         Ok(user)
     }
 
-    pub(super) fn authorize(&self, user: &User, trace: &mut Trace, deadline: &Deadline) -> ApiResult<()> {
+    /// The errors for which the request cannot be authorized; none if it is allowed.
+    pub(super) fn authorize<'a>(
+        &'a self,
+        user: &'a User,
+        trace: &'a mut Trace,
+        deadline: &'a Deadline,
+    ) -> Known<'a, ApiResult<Option<String>>> {
+        let authorizer = &self.replica.cluster.authorizer;
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb, deadline);
-        let decision = self.replica.cluster.authorizer.authorize(&attributes);
-        if trace.audited.is_some() {
-            trace.annotations.extend(auditing::of_decision(&decision));
-        }
-        match decision? {
-            Decision::Allow(_) => Ok(()),
-            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+        match authorizer.at_once(&attributes) {
+            Some(decision) => Known::Now(authorized(&attributes, decision, trace)),
+            None => Known::Later(Box::pin(async move {
+                let verb = self.audited_verb();
+                let attributes = self.attributes(user, &verb, deadline);
+                let decision = authorizer.decide(&attributes).await;
+                authorized(&attributes, decision, trace)
+            })),
         }
     }
 
@@ -100,5 +124,21 @@ impl Exchange<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+fn authorized(
+    attributes: &Attributes<'_>,
+    decision: ApiResult<Decision>,
+    trace: &mut Trace,
+) -> ApiResult<Option<String>> {
+    if trace.audited.is_some() {
+        trace.annotations.extend(auditing::of_decision(&decision));
+    }
+    let decision = decision?;
+    match (decision.is_allowed(), decision.error()) {
+        (true, _) => Ok(None),
+        (false, Some(error)) => Ok(Some(error.to_owned())),
+        (false, None) => Err(forbidden(attributes, decision.reason())),
     }
 }

@@ -76,10 +76,15 @@ impl Exchange<'_> {
         if trace.audited.as_mut()?.received(&trace.annotations).await {
             return None;
         }
+        Some(self.internal_error("failed to store audit event"))
+    }
+
+    /// The response to a request that could not be served before it came to its verb (`responsewriters.InternalError`).
+    pub(super) fn internal_error(&self, why: &str) -> Response<ReplyBody> {
         let uri = schema::quote(&request_uri(&self.parts.uri));
-        let text = format!("Internal Server Error: {uri}: failed to store audit event\n");
+        let text = format!("Internal Server Error: {uri}: {why}\n");
         let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        Some(plain_text(StatusCode::INTERNAL_SERVER_ERROR, text).map(ReplyBody::whole))
+        plain_text(StatusCode::INTERNAL_SERVER_ERROR, text).map(ReplyBody::whole)
     }
 }
 
@@ -162,9 +167,9 @@ fn json_of(response: &Response<Bytes>) -> Option<Bytes> {
 /// The annotations about a decision (`withAuthorization`).
 pub(super) fn of_decision(decision: &ApiResult<Decision>) -> Vec<Annotation> {
     let (decision, reason) = match decision {
-        Ok(Decision::Allow(reason)) => (Some("allow"), &**reason),
-        Ok(Decision::NoOpinion(reason)) => (Some("forbid"), &**reason),
-        Err(_) => (None, "internal error"),
+        Ok(decision) if decision.is_allowed() => (Some("allow"), decision.reason()),
+        Ok(decision) if decision.error().is_none() => (Some("forbid"), decision.reason()),
+        Ok(_) | Err(_) => (None, "internal error"),
     };
     let decision = decision.map(|decision| ("authorization.k8s.io/decision".into(), decision.to_owned()));
     decision.into_iter().chain([("authorization.k8s.io/reason".into(), reason.to_owned())]).collect()

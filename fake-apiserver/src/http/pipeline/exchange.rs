@@ -5,6 +5,7 @@ use crate::audit::{Annotation, Audited};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
+use crate::auth::requested::Selectors;
 use crate::cluster::LiveObjects;
 use crate::deadline::Deadline;
 use crate::http::audit_id;
@@ -141,8 +142,20 @@ impl<'r> Exchange<'r> {
         }
     }
 
+    /// The selectors for authorizers: of requests for several objects.
+    fn selectors(&self) -> Selectors<'_> {
+        let has_some = self.resource.as_ref().is_some_and(|path| !path.watch_prefix)
+            && matches!(self.verb, "list" | "watch" | "deletecollection");
+        match has_some {
+            true => {
+                Selectors::Written { fields: self.query.get("fieldSelector"), labels: self.query.get("labelSelector") }
+            }
+            false => Selectors::default(),
+        }
+    }
+
     pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str, deadline: &'a Deadline) -> Attributes<'a> {
-        Attributes { user, verb, target: self.target(), fields: &self.fields, deadline }
+        Attributes { user, verb, target: self.target(), selectors: self.selectors(), deadline }
     }
 }
 

@@ -1,9 +1,27 @@
 //! Authentication: users by tokens and certificates, and service accounts by their tokens.
 
 use super::{Builder, StartError};
+use crate::auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+use crate::auth::hooks::TokenWebhook;
+use crate::auth::issuers::{
+    ALGORITHMS, Anonymous, AuthenticationFile, IssuerConfig, Issuers, Refused, Surroundings, of_flags,
+};
 use crate::auth::keys::{PublicKey, SigningKey};
 use crate::auth::token_file;
-use crate::auth::{ClientAuthorities, User};
+use crate::auth::{Authenticator, ClientAuthorities, Config, Others, User};
+use crate::files;
+use crate::server::follow::Followed;
+use crate::webhook::Network;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// The issuers that a file or flags describe, and the file: its path, its content, and what it says of anonymous requests.
+pub(super) struct DescribedOthers {
+    issuers: Vec<IssuerConfig>,
+    algorithms: Vec<String>,
+    file: Option<(PathBuf, Vec<u8>, Option<Anonymous>)>,
+}
 
 impl Builder {
     /// Adds a user with a static bearer token.
@@ -92,6 +110,86 @@ impl Builder {
     pub fn anonymous_auth(mut self, allowed: bool) -> Self {
         self.authentication.anonymous = allowed;
         self
+    }
+
+    /// The authenticators that ask others about tokens. Options that are wrong, and files that cannot be used, fail the start.
+    #[must_use]
+    pub fn authentication(mut self, options: AuthenticationOptions) -> Self {
+        self.others = options;
+        self
+    }
+
+    /// Reads the file and the flags about others, which may also say whether anonymous requests are served.
+    pub(super) fn read_others(&self, authentication: &mut Config) -> Result<DescribedOthers, StartError> {
+        let refused = StartError::AuthenticationFile;
+        let options = &self.others;
+        if let Some(why) = options.finding() {
+            return Err(refused(why.into()));
+        }
+        authentication.anonymous = options.anonymous.unwrap_or(authentication.anonymous);
+        let Some(path) = &options.config_file else {
+            let algorithms = options.oidc.signing_algorithms.clone().unwrap_or_else(|| vec!["RS256".into()]);
+            let issuers = of_flags(&options.oidc).map_err(refused)?;
+            return Ok(DescribedOthers { issuers, algorithms, file: None });
+        };
+        let not_loaded = |why| {
+            format!("failed to load authentication configuration from file {:?}: {why}", path.display().to_string())
+        };
+        let content = files::read(path).map_err(|why| refused(not_loaded(why)))?;
+        let objection = |said: Option<&Anonymous>| {
+            let why = "anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file";
+            said.filter(|_| options.anonymous.is_some()).map(|_| why.to_owned())
+        };
+        let file = AuthenticationFile::read(&content, objection).map_err(|why| match why {
+            Refused::NotLoaded(why) => refused(not_loaded(why)),
+            Refused::Objection(why) => refused(why),
+            Refused::Invalid(why) => refused(format!("invalid authentication configuration: {why}")),
+        })?;
+        if let Some(Anonymous { enabled, paths }) = &file.anonymous {
+            authentication.anonymous = *enabled;
+            authentication.anonymous_paths.clone_from(paths);
+        }
+        let algorithms = ALGORITHMS.map(str::to_owned).to_vec();
+        let AuthenticationFile { issuers, anonymous } = file;
+        Ok(DescribedOthers { issuers, algorithms, file: Some((path.clone(), content, anonymous)) })
+    }
+
+    /// Those who are asked about tokens that the authenticator does not know, and the file that says who, if there is one.
+    pub(super) fn others(
+        &self,
+        described: DescribedOthers,
+        own: &Authenticator,
+        network: &Arc<Network>,
+        runtime: &Handle,
+    ) -> Result<(Others, Option<Followed>), StartError> {
+        let refused = StartError::AuthenticationFile;
+        let DescribedOthers { issuers, algorithms, file } = described;
+        let around = Surroundings {
+            network: network.clone(),
+            clock: self.clock.clone(),
+            runtime: runtime.clone(),
+            own: own.issuers().to_vec(),
+            algorithms,
+        };
+        let issuers = Arc::new(Issuers::start(issuers, &around).map_err(refused)?);
+        let AuthenticationWebhookOptions { config_file, version, cache_ttl } = &self.others.webhook;
+        let audiences = || own.api_audiences().to_vec();
+        let webhook = |path| TokenWebhook::new(path, version, *cache_ttl, audiences(), network, &self.clock);
+        let webhook = config_file.as_deref().map(webhook).transpose().map_err(refused)?;
+        let followed = file.map(|(path, content, anonymous)| {
+            let issuers = issuers.clone();
+            Followed::new("authentication config", path, content, move |content| {
+                let changed = |said: Option<&Anonymous>| {
+                    let why = "anonymous: Forbidden: changed from initial configuration file";
+                    (said != anonymous.as_ref()).then(|| why.to_owned())
+                };
+                let file = AuthenticationFile::read(content, changed).map_err(|why| match why {
+                    Refused::NotLoaded(why) | Refused::Objection(why) | Refused::Invalid(why) => why,
+                })?;
+                around.runtime.block_on(issuers.replace(file.issuers, &around))
+            })
+        });
+        Ok((Others::new(issuers, webhook), followed))
     }
 
     /// Sets a value that was read; keeps the first error for the start.

@@ -1,6 +1,7 @@
-//! The modes of authorization.
+//! The authorization of requests.
 
 use super::Builder;
+use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::modes::AuthorizationMode;
 
 impl Builder {
@@ -8,7 +9,15 @@ impl Builder {
     /// everything in every mode.
     #[must_use]
     pub fn authorization_mode(mut self, modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
-        self.authorization = modes.into_iter().collect();
+        self.authorization.modes = modes.into_iter().collect();
+        self
+    }
+
+    /// The whole of authorization: modes, a webhook, files. Options that contradict each other, and files that cannot be used, fail the
+    /// start.
+    #[must_use]
+    pub fn authorization(mut self, options: AuthorizationOptions) -> Self {
+        self.authorization = options;
         self
     }
 

@@ -1,24 +1,101 @@
-//! The authorizer of the modes of authorization.
+//! The authorizers that options and files describe.
 
+use super::StartError;
+use crate::auth::abac::Policies;
+use crate::auth::authorization_file::{self, AuthorizerConfig};
+use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::authorizer::Authorizer;
-use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, Union};
+use crate::auth::chain::{Authorizers, Chain, Decider, Link};
+use crate::auth::hooks::AccessWebhook;
+use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode};
 use crate::auth::node::NodeAuthorizer;
 use crate::auth::rbac::Rbac;
+use crate::clock::Clock;
 use crate::reconcile::recorded;
+use crate::server::follow::Followed;
 use crate::store::Store;
+use crate::webhook::Network;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The authorizer for `modes`, and RBAC alone if it is one of them.
-pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Arc<dyn Authorizer>, Option<Arc<Rbac>>) {
+/// The authorizers of a server.
+pub(super) struct Described {
+    pub(super) authorizers: Arc<Authorizers>,
+    /// RBAC alone, if it is one of them.
+    pub(super) rbac: Option<Arc<Rbac>>,
+    /// The file that describes them, and what is done with it when it has changed.
+    pub(super) file: Option<Followed>,
+}
+
+/// The authorizers that stay when the file changes that describes them, by their modes, and what makes others.
+struct Parts {
+    stay: BTreeMap<&'static str, Arc<dyn Authorizer>>,
+    network: Arc<Network>,
+    clock: Arc<dyn Clock>,
+}
+
+/// The authorizers that the options describe.
+///
+/// # Errors
+/// If the options are wrong, or a file is that they name.
+pub(super) fn described(
+    options: &AuthorizationOptions,
+    store: &Store,
+    network: &Arc<Network>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Described, StartError> {
+    let (configs, content) = options.authorizers().map_err(StartError::Authorization)?;
+    let invalid = |why| StartError::Authorization(format!("invalid authorization config: {why}"));
+    let modes: Vec<AuthorizationMode> = configs.iter().map(|config| config.mode).collect();
     let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
-    let decider = |mode: &AuthorizationMode| -> Option<Box<dyn Authorizer>> {
-        Some(match mode {
-            AuthorizationMode::AlwaysAllow => Box::new(AllowAuthenticated),
-            AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
-            AuthorizationMode::Rbac => Box::new(rbac.clone()?),
-            AuthorizationMode::Node => Box::new(NodeAuthorizer::new(store.clone(), recorded::node_rules())),
+    let mut stay = BTreeMap::new();
+    for mode in &modes {
+        let authorizer: Arc<dyn Authorizer> = match mode {
+            AuthorizationMode::AlwaysAllow => Arc::new(AllowAuthenticated),
+            AuthorizationMode::AlwaysDeny => Arc::new(AlwaysDeny),
+            AuthorizationMode::Rbac => rbac.clone().expect("it was made for this mode"),
+            AuthorizationMode::Node => Arc::new(NodeAuthorizer::new(store.clone(), recorded::node_rules())),
+            AuthorizationMode::Abac => {
+                let path = options.policy_file.clone().unwrap_or_default();
+                Arc::new(Policies::read(&path).map_err(invalid)?)
+            }
+            AuthorizationMode::Webhook => continue,
+        };
+        stay.insert(mode.as_str(), authorizer);
+    }
+    let parts = Parts { stay, network: network.clone(), clock: clock.clone() };
+    let authorizers = Arc::new(Authorizers::new(parts.chain(configs).map_err(invalid)?));
+    let file = options.config_file.clone().zip(content).map(|(path, content)| {
+        let authorizers = authorizers.clone();
+        let required: Vec<_> = modes.into_iter().filter(|mode| *mode != AuthorizationMode::Webhook).collect();
+        Followed::new("authorization config", path, content, move |content| {
+            authorizers.replace(parts.chain(authorization_file::read(content, &required)?)?);
+            Ok(())
         })
-    };
-    let chain = modes.iter().filter_map(|mode| decider(mode).map(|decider| (*mode, decider))).collect();
-    (Arc::new(Union::new(chain)), rbac)
+    });
+    Ok(Described { authorizers, rbac, file })
+}
+
+impl Parts {
+    /// `newForConfig`
+    fn chain(&self, configs: Vec<AuthorizerConfig>) -> Result<Chain, String> {
+        configs.into_iter().map(|config| self.link(config)).collect::<Result<_, _>>().map(Chain::new)
+    }
+
+    fn link(&self, AuthorizerConfig { mode, name, webhook }: AuthorizerConfig) -> Result<Link, String> {
+        let decider = match webhook {
+            Some(webhook) => Decider::Webhook(AccessWebhook::new(webhook, &self.network, &self.clock)?),
+            None => match (mode, self.stay.get(mode.as_str())) {
+                (_, Some(authorizer)) => Decider::Own(authorizer.clone()),
+                (AuthorizationMode::AlwaysAllow, None) => Decider::Own(Arc::new(AllowAuthenticated)),
+                (AuthorizationMode::AlwaysDeny, None) => Decider::Own(Arc::new(AlwaysDeny)),
+                (mode, None) => {
+                    return Err(format!(
+                        "authorizer type {mode} is not allowed if it was not enabled at initial server startup"
+                    ));
+                }
+            },
+        };
+        Ok(Link { name, decider })
+    }
 }

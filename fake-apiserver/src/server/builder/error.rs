@@ -2,7 +2,6 @@
 
 use crate::admission::PluginError;
 use crate::auth::keys::KeyError;
-use crate::auth::modes::ModeError;
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{AuthorityError, ConfigError};
 use crate::commit::saved::StateError;
@@ -93,9 +92,12 @@ pub enum StartError {
     /// Issuers or expirations that the real server would not start with.
     #[error(transparent)]
     Authentication(#[from] ConfigError),
-    /// Authorization modes that the real server would not start with.
-    #[error(transparent)]
-    Authorization(#[from] ModeError),
+    /// The options of authenticators that ask others are wrong, or a file that they name is.
+    #[error("{0}")]
+    AuthenticationFile(String),
+    /// The options of authorization are wrong, or a file that they name is.
+    #[error("{0}")]
+    Authorization(String),
     /// The key that signs service account tokens cannot be used.
     #[error(transparent)]
     ServiceAccountSigningKey(KeyError),

@@ -25,7 +25,9 @@ use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
 use crate::allocation::Allocations;
 use crate::audit::{AuditOptions, Auditor, RequestLog};
-use crate::auth::modes::{self, AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
+use crate::auth::authentication_options::AuthenticationOptions;
+use crate::auth::authorization_options::AuthorizationOptions;
+use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
@@ -79,7 +81,8 @@ pub struct Builder {
     reach: Reach,
     transport_security: Option<http::HeaderValue>,
     authentication: auth::Config,
-    authorization: Vec<AuthorizationMode>,
+    others: AuthenticationOptions,
+    authorization: AuthorizationOptions,
     admission: admission_chain::Config,
     allow_privileged: bool,
     replicas: usize,
@@ -132,7 +135,8 @@ impl Default for Builder {
             reach: Reach::default(),
             transport_security: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
-            authorization: vec![AuthorizationMode::AlwaysAllow],
+            others: AuthenticationOptions::default(),
+            authorization: AuthorizationOptions::default(),
             admission: admission_chain::Config::default(),
             allow_privileged: true,
             replicas: 1,
@@ -274,7 +278,6 @@ impl Builder {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        modes::check(&self.authorization)?;
         self.pools.check()?;
         #[cfg(feature = "controllers")]
         self.check_controllers()?;
@@ -317,13 +320,13 @@ impl Builder {
         bound: &[Bound],
         shutdown: &CancellationToken,
     ) -> Result<Arc<Cluster>, StartError> {
-        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        let mut authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        let described_others = self.read_others(&mut authentication)?;
         let store = Store::with_history(self.history, self.history_bytes);
         let catalogs = Arc::new(self.catalogs()?);
         if let Some(state) = &self.state {
             store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
         }
-        let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
@@ -343,6 +346,10 @@ impl Builder {
         let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
         let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
+        let authenticator = Authenticator::new(authentication)?;
+        let (others, others_file) = self.others(described_others, &authenticator, &network, &runtime)?;
+        let described = authorizer::described(&self.authorization, &store, &network, &self.clock)?;
+        let rbac = described.rbac;
         let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
         let shared = reconcile::Shared {
             options,
@@ -354,14 +361,15 @@ impl Builder {
             clock: self.clock.clone(),
         };
         let cluster = Arc::new(Cluster {
-            authorizer,
+            authorizer: described.authorizers,
             rbac,
             reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
             admission: admission_chain::chain(&self.admission, &store)?,
             store,
             ids,
-            authenticator: Authenticator::new(authentication)?,
+            authenticator,
+            others,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
             write_latency: self.write_latency,
@@ -375,6 +383,9 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
+        for file in [described.file, others_file].into_iter().flatten() {
+            file.run(shutdown.clone(), &runtime);
+        }
         let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)

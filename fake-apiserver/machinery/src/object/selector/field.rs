@@ -57,8 +57,14 @@ impl FieldSelector {
 
 /// The fields that must have a certain value, with that value, whatever the kind; empty if the text is malformed.
 pub fn exact_fields(text: &str) -> Vec<(String, String)> {
+    let terms = field_requirements(text).into_iter();
+    terms.filter(|(_, equal, _)| *equal).map(|(label, _, value)| (label, value)).collect()
+}
+
+/// The requirements on fields, whatever the kind: a field, whether its value must be equal, and that value. None, if the text is malformed.
+pub fn field_requirements(text: &str) -> Vec<(String, bool, String)> {
     let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).unwrap_or_default() };
-    terms.into_iter().filter(|(_, equal, _)| *equal).map(|(label, _, value)| (label.to_string(), value)).collect()
+    terms.into_iter().map(|(label, equal, value)| (label.to_string(), equal, value)).collect()
 }
 
 /// Label, whether its value must be equal, and that value, unescaped.

@@ -45,6 +45,11 @@ impl LabelSelector {
         self.requirements.is_empty()
     }
 
+    /// The requirements that can be written as those of a structured selector, sorted by key: key, operator and values.
+    pub fn structured_requirements(&self) -> impl Iterator<Item = (&str, &'static str, &[String])> {
+        self.requirements.iter().filter_map(Requirement::structured)
+    }
+
     /// Whether an object is selected that has these labels, each key once. Requirements about other keys are not looked at, as there may be
     /// many more of them.
     pub fn matches<'o>(&self, labels: impl IntoIterator<Item = (&'o str, &'o str)>) -> bool {

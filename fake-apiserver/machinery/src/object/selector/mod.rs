@@ -5,7 +5,7 @@ mod label;
 mod requirement;
 mod structured;
 
-pub use field::{FieldSelector, SelectableField, exact_fields};
+pub use field::{FieldSelector, SelectableField, exact_fields, field_requirements};
 pub use label::LabelSelector;
 pub use structured::{
     validate as validate_structured, validate_but_values as validate_structured_but_values,

@@ -53,6 +53,18 @@ impl Requirement {
         }
     }
 
+    /// Its key, operator and values in a structured selector, which cannot compare numbers.
+    pub(super) fn structured(&self) -> Option<(&str, &'static str, &[String])> {
+        let operator = match self.operator {
+            Operator::Exists => "Exists",
+            Operator::DoesNotExist => "DoesNotExist",
+            Operator::Equals | Operator::DoubleEquals | Operator::In => "In",
+            Operator::NotEquals | Operator::NotIn => "NotIn",
+            Operator::GreaterThan | Operator::LessThan => return None,
+        };
+        Some((&self.key, operator, &self.values))
+    }
+
     /// Whether an object without that label does not meet it.
     pub(super) fn needs_label(&self) -> bool {
         !self.matches(None)

@@ -4,7 +4,6 @@
 
 use super::write::{Write, core};
 use crate::admission::Operation;
-use crate::auth::authorizer::Decision;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, is_mirror_pod, items, text};
@@ -108,11 +107,9 @@ fn check_signer(write: &Write<'_>, spec: &Value, pod: &Value, shown: &str) -> Ap
     }
     // The name of a resource cannot have slashes.
     let resource = signer.replace('/', ":");
-    match write.may("request-serviceaccounts-podcertificate-signer", &resource, text(spec, "/serviceAccountName"))? {
-        Decision::Allow(_) => Ok(()),
-        Decision::NoOpinion(_) => write.refuse(format!(
-            "pod {shown} does not mount a podCertificate projected volume for signer {}",
-            quote(signer)
-        )),
+    let verb = "request-serviceaccounts-podcertificate-signer";
+    if write.may(verb, &resource, text(spec, "/serviceAccountName"))?.is_allowed() {
+        return Ok(());
     }
+    write.refuse(format!("pod {shown} does not mount a podCertificate projected volume for signer {}", quote(signer)))
 }

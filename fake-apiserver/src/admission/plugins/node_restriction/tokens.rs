@@ -5,7 +5,6 @@
 use super::drivers;
 use super::write::Write;
 use crate::admission::Operation;
-use crate::auth::authorizer::Decision;
 use crate::error::{ApiResult, aggregate};
 use crate::object::meta;
 use crate::registry::{items, text};
@@ -52,10 +51,8 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
         Err(why) => return Err(format!("error validating {}: {why}", named())),
     }
     match write.may("request-serviceaccounts-token-audience", audience, write.attributes.name) {
-        Ok(Decision::Allow(_)) => Ok(()),
-        Ok(Decision::NoOpinion(_)) => {
-            Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named()))
-        }
+        Ok(decision) if decision.is_allowed() => Ok(()),
+        Ok(_) => Err(format!("{} is not authorized to request tokens for {}", write.attributes.user.name, named())),
         Err(late) => Err(late.to_string()),
     }
 }
