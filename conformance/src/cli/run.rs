@@ -116,7 +116,8 @@ impl Run {
             Progress::Long(scenario) => println!("        {scenario} goes on"),
             Progress::Ended(report) => {
                 ended.set(ended.get() + 1);
-                println!("{}", report::progress(report, ended.get(), scenarios.len(), colored));
+                let line = if colored { report::colored_progress } else { report::progress };
+                println!("{}", line(report, ended.get(), scenarios.len()));
             }
         })
         .await;

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 const RED: &str = "\x1b[31m";
 const END: &str = "\x1b[0m";
 
-/// The line for a scenario that ended, with its findings; on a terminal that is `colored`, what is wrong is red.
-pub fn progress(report: &Report, ended: usize, total: usize, colored: bool) -> String {
+/// The line for a scenario that ended, with its findings.
+pub fn progress(report: &Report, ended: usize, total: usize) -> String {
     let seconds = report.took.as_secs_f64();
     let (word, detail) = match &report.outcome {
         Outcome::Passed => ("passed", String::new()),
@@ -22,11 +22,13 @@ pub fn progress(report: &Report, ended: usize, total: usize, colored: bool) -> S
         }
     };
     let width = total.to_string().len();
-    let line = format!("{ended:>width$}/{total} {word:<7} {seconds:>6.2}s {}{detail}", report.scenario);
-    match &report.outcome {
-        Outcome::Failed(_) if colored => format!("{RED}{line}{END}"),
-        _ => line,
-    }
+    format!("{ended:>width$}/{total} {word:<7} {seconds:>6.2}s {}{detail}", report.scenario)
+}
+
+/// The same for a terminal with colors: what is wrong is red.
+pub fn colored_progress(report: &Report, ended: usize, total: usize) -> String {
+    let line = progress(report, ended, total);
+    if matches!(report.outcome, Outcome::Failed(_)) { format!("{RED}{line}{END}") } else { line }
 }
 
 #[derive(Default)]
