@@ -11,7 +11,7 @@ const LONGEST_TEXT: usize = 2048;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// What the status stands for, or "".
+    /// The words for that status, or "".
     pub(super) status_text: &'static str,
     /// "" if there is none.
     pub(super) content_type: String,
