@@ -1,4 +1,4 @@
-//! What a scenario has before its servers start: a webhook, and files that flags name.
+//! The props of a scenario, which it has before its servers start: a webhook, and files that flags name.
 
 use crate::webhook::{Manner, Webhook};
 use anyhow::{Context as _, Result};
@@ -23,7 +23,7 @@ pub struct Props {
 }
 
 impl Props {
-    /// What a scenario asks for.
+    /// The props that a scenario asks for.
     ///
     /// # Errors
     /// If the webhook cannot be started, or a file cannot be written.

@@ -133,7 +133,7 @@ impl Script {
         Ok(reaction)
     }
 
-    /// What is done with a GET, if that was said of its path.
+    /// The reaction to a GET, if one was scripted for its path.
     pub(super) fn fetched(&mut self, path: &str) -> Result<Option<(Duration, Reaction)>> {
         let own =
             self.paths.get_mut(path).and_then(|answers| answers.once.pop_front().or_else(|| answers.always.clone()));

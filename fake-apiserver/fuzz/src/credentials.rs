@@ -77,7 +77,7 @@ pub(crate) fn certificate(input: &[u8]) {
     let chain = vec![CertificateDer::from(input.to_vec())];
     let judge = || {
         let certificate = ClientCertificate::new(chain.clone());
-        AUTHENTICATOR.request(&HeaderMap::new(), "/api", Some(&certificate), now(), &Everything)
+        AUTHENTICATOR.request(&HeaderMap::new(), "/", Some(&certificate), now(), &Everything)
     };
     let judgement = judge();
     assert_eq!(judgement, judge());

@@ -40,7 +40,7 @@ impl Policies {
     /// Reads a file.
     ///
     /// # Errors
-    /// In upstream's words, if it cannot be read, or a line is no policy.
+    /// In upstream's words, if it cannot be read, or a line is not a policy.
     pub(crate) fn read(path: &Path) -> Result<Policies, String> {
         Policies::parse(path, &files::read_text(path)?)
     }

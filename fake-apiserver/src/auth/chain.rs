@@ -35,7 +35,7 @@ pub(crate) struct Link {
 /// The authorizer itself.
 pub(crate) enum Decider {
     Own(Arc<dyn Authorizer>),
-    Webhook(AccessWebhook),
+    Webhook(Box<AccessWebhook>),
 }
 
 impl Authorizers {

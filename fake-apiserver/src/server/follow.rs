@@ -16,13 +16,16 @@ const INTERVAL: Duration = Duration::from_millis(200);
 
 /// A file that is followed, and what is done with its content when that has changed.
 pub(crate) struct Followed {
-    /// What it is, for messages.
+    /// Its name in messages.
     what: &'static str,
     path: PathBuf,
     content: Vec<u8>,
-    apply: Box<dyn FnMut(&[u8]) -> Result<(), String> + Send>,
+    apply: Apply,
     seen: Option<Seen>,
 }
+
+/// The use of a new content.
+type Apply = Box<dyn FnMut(&[u8]) -> Result<(), String> + Send>;
 
 /// The signs by which a change is noticed.
 type Seen = (Option<SystemTime>, u64, u64);

@@ -11,6 +11,8 @@ const LONGEST_TEXT: usize = 2048;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
+    /// The words for that status, or "".
+    pub(super) status_text: &'static str,
     /// "" if there is none.
     pub(super) content_type: String,
     /// The header `Cache-Control`, or "".
@@ -152,6 +154,7 @@ mod tests {
         ];
         let answer = |status, content_type: &str, retry_after: &str, body: &'static str| Answer {
             status,
+            status_text: "",
             content_type: content_type.into(),
             cache_control: String::new(),
             retry_after: retry_after.into(),

@@ -21,6 +21,7 @@ pub(crate) struct Getter {
 #[derive(Debug)]
 pub(crate) struct Fetched {
     pub(crate) status: u16,
+    status_text: &'static str,
     pub(crate) content_type: String,
     pub(crate) cache_control: String,
     pub(crate) body: Bytes,
@@ -61,6 +62,7 @@ impl Getter {
         let body = answer.body.map_err(|why| format!("unable to read response body: {why}"))?;
         Ok(Fetched {
             status: answer.status,
+            status_text: answer.status_text,
             content_type: answer.content_type,
             cache_control: answer.cache_control,
             body,
@@ -71,7 +73,6 @@ impl Getter {
 impl Fetched {
     /// The status and the text of a response that is none of the expected ones.
     pub(crate) fn told(&self) -> String {
-        let reason = http::StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
-        format!("{} {}: {}", self.status, reason.unwrap_or_default(), String::from_utf8_lossy(&self.body))
+        format!("{} {}: {}", self.status, self.status_text, String::from_utf8_lossy(&self.body))
     }
 }

@@ -319,6 +319,7 @@ async fn read(response: Response<Incoming>) -> Answer {
     };
     Answer {
         status: parts.status.as_u16(),
+        status_text: parts.status.canonical_reason().unwrap_or_default(),
         content_type: header(CONTENT_TYPE),
         cache_control: header(CACHE_CONTROL),
         retry_after: header(RETRY_AFTER),

@@ -1,6 +1,6 @@
 //! The flags of the authenticators that ask others: kube-apiserver's, in a table.
 
-use super::option::{self, Flag, duration, given, list, pair, path, text};
+use super::option::{self, Flag, USERS, duration, given, list, pair, path, text};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use fake_apiserver::AuthenticationOptions;
 
@@ -29,7 +29,7 @@ pub(super) struct AuthenticationFlags {
 
 impl Args for AuthenticationFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(super::USERS)))
+        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(USERS)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

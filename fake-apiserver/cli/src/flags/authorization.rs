@@ -1,6 +1,6 @@
 //! The flags of authorization besides the modes: kube-apiserver's, in a table.
 
-use super::option::{self, Flag, duration, given, path, text};
+use super::option::{self, Flag, USERS, duration, given, path, text};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use fake_apiserver::AuthorizationOptions;
 
@@ -22,7 +22,7 @@ pub(super) struct AuthorizationFlags {
 
 impl Args for AuthorizationFlags {
     fn augment_args(command: Command) -> Command {
-        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(super::USERS)))
+        command.args(FLAGS.iter().map(|flag| flag.argument().help_heading(USERS)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -25,6 +25,7 @@ use clap_complete::Shell;
 use controllers::Choice;
 use fake_apiserver::{AuthorizationMode, git_version};
 use gates::Setting;
+use option::USERS;
 use others::Others;
 use std::ffi::OsString;
 use std::io::Write;
@@ -45,7 +46,6 @@ const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -
 /// The headings of the help.
 const FIRST: &str = "Used most";
 const SERVING: &str = "Serving";
-const USERS: &str = "Users and what they may do";
 const API: &str = "What is served";
 const TOKENS: &str = "Tokens of service accounts";
 const LIMITS: &str = "Limits and time";

@@ -18,6 +18,8 @@ pub(super) struct Flag<O> {
 }
 
 pub(super) const BOOL: &str = "BOOL";
+/// A heading of the help.
+pub(super) const USERS: &str = "Users and what they may do";
 
 impl<O> Flag<O> {
     /// The argument of clap.

@@ -16,11 +16,11 @@ use tree::Value;
 /// The most issuers.
 const MOST: usize = 64;
 
-/// What expressions about claims can name.
+/// The names in expressions about claims.
 static OF_CLAIMS: LazyLock<Declarations> =
     LazyLock::new(|| Declarations::new().variable("claims", Type::map(Type::String, Type::Any)));
 
-/// What expressions about users can name.
+/// The names in expressions about users.
 static OF_USER: LazyLock<Declarations> = LazyLock::new(|| {
     let (text, texts) = (Type::String, Type::list(Type::String));
     let fields = [
@@ -62,7 +62,7 @@ pub(super) enum Mapping {
     None,
     /// It is a claim, behind a prefix.
     Claim(String, String),
-    Expression(Expression),
+    Expression(Box<Expression>),
 }
 
 /// Whether anonymous requests are served, and for which paths; if there are none, for all.
@@ -283,7 +283,7 @@ fn mappings(at: Path<'_>, all: &Value, read: &mut IssuerConfig, verifies: bool, 
         if expression.is_empty() {
             errors.required(at.child("valueExpression"), "");
         } else if let Mapping::Expression(compiled) = mapped(at.child("valueExpression"), expression, errors) {
-            read.extra.push((key.to_owned(), compiled));
+            read.extra.push((key.to_owned(), *compiled));
         }
     }
     let Mapping::Expression(username) = &read.username else { return };
@@ -322,7 +322,7 @@ fn prefixed(at: Path<'_>, mapping: &Value, is_required: bool, errors: &mut Error
 
 fn mapped(at: Path<'_>, expression: &str, errors: &mut Errors) -> Mapping {
     match Expression::compile(expression, &OF_CLAIMS) {
-        Ok(compiled) => Mapping::Expression(compiled),
+        Ok(compiled) => Mapping::Expression(compiled.into()),
         Err(why) => {
             errors.invalid(at, expression, why);
             Mapping::None

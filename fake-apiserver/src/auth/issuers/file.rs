@@ -16,7 +16,7 @@ const VERSIONS: [&str; 3] =
 /// The content of a file.
 pub(crate) struct AuthenticationFile {
     pub(crate) issuers: Vec<IssuerConfig>,
-    /// What it says of anonymous requests, if it does.
+    /// The treatment of anonymous requests, if the file says it.
     pub(crate) anonymous: Option<Anonymous>,
 }
 

@@ -54,7 +54,7 @@ struct Issuer {
     _found: tokio_util::sync::DropGuard,
 }
 
-/// What issuers need of a server.
+/// The parts of a server that its issuers need.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) network: Arc<Network>,

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use http::header::USER_AGENT;
 use std::sync::Arc;
 
-/// What is known now, or will be once others were asked. The future is boxed, as only few servers ask others.
+/// A result that is known now, or will be once others were asked. The future is boxed, as only few servers ask others.
 pub(super) enum Known<'a, T> {
     Now(T),
     Later(BoxFuture<'a, T>),

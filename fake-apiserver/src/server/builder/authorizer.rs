@@ -84,7 +84,7 @@ impl Parts {
 
     fn link(&self, AuthorizerConfig { mode, name, webhook }: AuthorizerConfig) -> Result<Link, String> {
         let decider = match webhook {
-            Some(webhook) => Decider::Webhook(AccessWebhook::new(webhook, &self.network, &self.clock)?),
+            Some(webhook) => Decider::Webhook(AccessWebhook::new(webhook, &self.network, &self.clock)?.into()),
             None => match (mode, self.stay.get(mode.as_str())) {
                 (_, Some(authorizer)) => Decider::Own(authorizer.clone()),
                 (AuthorizationMode::AlwaysAllow, None) => Decider::Own(Arc::new(AllowAuthenticated)),
