@@ -58,6 +58,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Prints a duration as `Duration.String` of Go 1.26; the longest one that it has, if it is longer.
+pub fn print(duration: Duration) -> String {
+    kubernetes_cel::go_duration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+}
+
 fn leading_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }

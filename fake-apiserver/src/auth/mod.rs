@@ -224,6 +224,11 @@ impl Authenticator {
         &self.signing_key
     }
 
+    /// All issuers of tokens that are trusted, the own one first.
+    pub fn issuers(&self) -> &[String] {
+        &self.service_accounts.issuers
+    }
+
     /// The issuer of the tokens that this server signs.
     pub fn issuer(&self) -> &str {
         &self.service_accounts.issuers[0]

@@ -10,6 +10,8 @@ pub(super) struct Call<'c> {
     pub(super) url: &'c Url,
     /// The headers that say who asks.
     pub(super) headers: &'c [Header],
+    /// The client's name for itself; `None` for that of Go's library.
+    pub(super) agent: Option<&'static str>,
     /// The URL that led here, or "".
     pub(super) referer: &'c str,
     /// The document to post; without one it is a GET.

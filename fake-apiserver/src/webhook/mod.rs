@@ -58,10 +58,15 @@ const RETRIES: usize = 10;
 /// The maximum number of requests that redirects lead to (`defaultCheckRedirect`).
 const REDIRECTS: usize = 10;
 
+/// The name of the client of webhooks that objects configure.
+const ADMISSION: &str = "kube-apiserver-admission";
+
 /// A client of one webhook. Connections are kept for the next call.
 pub(crate) struct Client {
     target: Target,
     headers: Headers,
+    /// Its name for itself; `None` for that of Go's library.
+    agent: Option<&'static str>,
     network: Arc<Network>,
     transport: Arc<Transport>,
 }
@@ -82,7 +87,8 @@ impl Client {
             is_local: target.is_local(),
         };
         let headers = user.map(Headers::of).transpose()?.unwrap_or_default();
-        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
+        let agent = Some(ADMISSION);
+        Ok(Client { target, headers, agent, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// The same, if its certificates can be read.
@@ -103,7 +109,7 @@ impl Client {
     /// If it names none, or certificates or credentials cannot be read or are not supported.
     pub(crate) fn of_cluster(kubeconfig: &Value, folder: &Path, network: &Arc<Network>) -> Result<Client, String> {
         let Cluster { target, headers, key } = Cluster::of(kubeconfig, folder)?;
-        Ok(Client { target, headers, network: network.clone(), transport: network.transport(key)? })
+        Ok(Client { target, headers, agent: None, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.
@@ -132,7 +138,7 @@ impl Client {
             Refusal::from(format!("Post {:?}: {why}", *url))
         };
         let headers = self.headers.current().map_err(|why| failed(&why))?;
-        let call = Call { url: &url, headers: &headers, referer: "", document: Some(&document) };
+        let call = Call { url: &url, headers: &headers, agent: self.agent, referer: "", document: Some(&document) };
         // Boxed, as the futures of all writes have one in them, and connecting takes much room.
         match timeout(limit, Box::pin(self.attempts(call, &asked))).await {
             Ok(Ok(answer)) => Ok(answer),
