@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The target of these lines in the log.
 const TARGET: &str = "httplog";
 
-/// Writes the line of a request whose response begins.
+/// Writes the line of a request whose response begins; `verb` is that of authorizers, "" if it is not about a resource.
 pub(super) fn write(
     parts: &Parts,
     peer: &Peer,

@@ -101,7 +101,8 @@ async fn exchange(
     if trace.audited.is_some() {
         Box::pin(trace.responds(&mut response)).await;
     }
-    http_log::write(&parts, &peer, exchange.verb, &exchange.audit_id, response.status(), since.elapsed());
+    let verb = if exchange.resource.is_some() { exchange.verb } else { "" };
+    http_log::write(&parts, &peer, verb, &exchange.audit_id, response.status(), since.elapsed());
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }
