@@ -58,34 +58,9 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A duration as Go 1.26 prints it (`Duration.String`): `1h0m0s`, `1.5s`, `250ms`.
+/// Prints a duration as `Duration.String` of Go 1.26; the longest one that it has, if it is longer.
 pub fn print(duration: Duration) -> String {
-    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-    if seconds == 0 {
-        let unit =
-            [("ms", 1_000_000), ("\u{b5}s", 1_000), ("ns", 1)].into_iter().find(|(_, unit)| nanoseconds >= *unit);
-        return match unit {
-            None => "0s".into(),
-            Some((unit, size)) => {
-                let decimals = size.to_string().len() - 1;
-                format!("{}{}{unit}", nanoseconds / size, fraction(nanoseconds % size, decimals))
-            }
-        };
-    }
-    let seconds_part = format!("{}{}s", seconds % 60, fraction(nanoseconds, 9));
-    match (seconds / 3600, seconds / 60 % 60) {
-        (0, 0) => seconds_part,
-        (0, minutes) => format!("{minutes}m{seconds_part}"),
-        (hours, minutes) => format!("{hours}h{minutes}m{seconds_part}"),
-    }
-}
-
-/// The decimals of a number, with the point before them, and without zeros at the end.
-fn fraction(number: u32, decimals: usize) -> String {
-    match number {
-        0 => String::new(),
-        number => format!(".{}", format!("{number:0decimals$}").trim_end_matches('0')),
-    }
+    kubernetes_cel::go_duration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
 }
 
 fn leading_digits(text: &str) -> (&str, &str) {

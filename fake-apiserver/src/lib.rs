@@ -65,6 +65,7 @@ mod commit;
 mod configuration;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod dice;
 mod discovery;
 mod duration;
 mod fault;
@@ -118,7 +119,7 @@ pub mod fuzzing;
 pub mod internals {
     use crate::FakeApiServer;
 
-    pub use crate::duration::parse as parse_duration;
+    pub use crate::duration::{parse as parse_duration, print as go_duration};
     pub use crate::registry::{Description, VersionDescription, ids};
 
     /// The RBAC authorizer.

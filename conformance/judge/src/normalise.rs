@@ -90,6 +90,8 @@ impl Placeholders {
 
     fn replaced(&self, key: &str, value: &Value, of_collection: bool) -> Value {
         match value {
+            // Those of a program differ from machine to machine.
+            Value::Object(_) if key == "flags" => "<flags>".into(),
             Value::Object(fields) => {
                 let collection = is_collection(fields);
                 let of_collection = |key: &str| (collection && key == "metadata") || (of_collection && key != "items");
@@ -176,7 +178,7 @@ const NUMBERED: [&str; 7] = [
 ];
 
 /// Fields that hold seconds since 1970.
-const SECONDS: [&str; 4] = ["exp", "iat", "nbf", "warnafter"];
+const SECONDS: [&str; 5] = ["exp", "iat", "nbf", "uptimeSeconds", "warnafter"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {

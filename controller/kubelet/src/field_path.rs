@@ -2,7 +2,7 @@
 //!
 //! Follows kubernetes v1.37.1 `pkg/fieldpath/fieldpath.go`.
 
-use crate::go::quote;
+use go_text::quote;
 use k8s_openapi::api::core::v1::Pod;
 use std::collections::BTreeMap;
 

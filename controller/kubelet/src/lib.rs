@@ -26,7 +26,6 @@ mod containers;
 pub mod env;
 pub mod field_path;
 pub mod flags;
-mod go;
 pub mod node;
 pub mod objects;
 pub mod pull_secrets;

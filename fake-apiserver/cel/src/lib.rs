@@ -63,4 +63,5 @@ pub use library::patch::Patch;
 pub use schema::{Declared, Parts, Schema, escape, is_reserved, unescape};
 pub use source::CompileError;
 pub use types::Type;
+pub use value::go_duration;
 pub use value::{Computed, EvalError, List, ListKind, Map, Object, Outcome, Timestamp, Value};

@@ -22,7 +22,7 @@ pub(crate) use list::position;
 pub use list::{List, ListKind};
 pub use map::{Computed, Map, Object};
 pub(crate) use map::{Entries, Key, Member};
-pub use time::Timestamp;
+pub use time::{Timestamp, go_duration};
 
 /// A value. Cloning one is cheap.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 use crate::logging;
 use anyhow::Context as _;
 use controller::program;
-use fake_apiserver_cli::Flags;
+use fake_apiserver_cli::{Flags, exit_code};
 use std::ffi::OsString;
 use std::process::{ExitCode, ExitStatus};
 use tokio::process::{Child, Command};
@@ -31,7 +31,7 @@ pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().context("unable to start threads");
     match runtime.and_then(|runtime| runtime.block_on(around(&flags, &command))) {
         Ok(code) => code,
-        Err(error) => program::exit_code(Err(error)),
+        Err(error) => exit_code(Err(error)),
     }
 }
 

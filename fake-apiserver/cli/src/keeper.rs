@@ -9,6 +9,7 @@ use crate::etcd::states::PATH;
 use anyhow::{Context as _, bail};
 use bytes::Bytes;
 use controller::program;
+use fake_apiserver_cli::Advised;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -42,7 +43,10 @@ impl Keeper {
         match timeout(PATIENCE, Keeper::of(url, prefix)).await {
             Ok(Ok((keeper, StatusCode::OK, state))) => Ok(Some((keeper, state))),
             Ok(Ok((_, StatusCode::CONFLICT, _))) => {
-                bail!("--etcd-servers {url}: another API server keeps its objects there under --etcd-prefix {prefix}")
+                let message = format!(
+                    "--etcd-servers {url}: another API server keeps its objects there under --etcd-prefix {prefix}"
+                );
+                Err(Advised { message, tip: "stop that one, or choose another --etcd-prefix" }.into())
             }
             _ => {
                 program::say(&format!(

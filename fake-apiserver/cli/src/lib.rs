@@ -3,6 +3,8 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod errors;
 mod flags;
 
+pub use errors::{Advised, exit_code};
 pub use flags::{Flags, OWN_FLAGS};

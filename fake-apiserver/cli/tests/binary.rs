@@ -380,3 +380,20 @@ fn signals_end_it() {
         program.end();
     }
 }
+
+/// A line of the log for a request has what kube-apiserver's has.
+#[test]
+fn a_request_has_a_line_with_its_client() {
+    let arguments = ["--secure-port=0", "--insecure-port=0", "--exit-with-stdin", "-v=3"];
+    let mut program = Program::with(&arguments, Stdio::piped(), Stdio::piped());
+    let mut log = program.child.stderr.take().expect("a pipe");
+    let urls = program.ready();
+    ask(&urls[1], "/api?x=1", "User-Agent: me\r\nContent-Type: a/b\r\n");
+    drop(program.child.stdin.take());
+    program.end();
+    let mut text = String::new();
+    log.read_to_string(&mut text).expect("text");
+    let line = text.lines().find(|line| line.contains("HTTP verb=\"GET\" URI=\"/api?x=1\" latency=")).expect(&text);
+    let parts = ["userAgent=\"me\" contentType=\"a/b\" audit-ID=\"", "\" srcIP=\"127.0.0.1:", "\" resp=403"];
+    assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+}

@@ -6,12 +6,35 @@ mod programs;
 
 use programs::{Program, ask, called, first_event, port, tokens};
 use std::path::Path;
+use tempfile::TempDir;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
-/// An API server with those objects.
+/// A stand-in for etcd, in a folder of its own.
+struct Etcd {
+    folder: TempDir,
+    port: u16,
+    program: Program,
+}
+
+impl Etcd {
+    fn start() -> Etcd {
+        let (folder, port) = (tempfile::tempdir().expect("a folder"), port());
+        let program = Program::etcd(folder.path(), port);
+        Etcd { folder, port, program }
+    }
+
+    /// An API server with its objects, and that one's address for plain HTTP.
+    fn server(&self, more: &[&str]) -> (Program, String) {
+        let mut server = server(self.folder.path(), self.port, more);
+        let url = server.ready()[1].clone();
+        (server, url)
+    }
+}
+
+/// An API server with the objects of a stand-in for etcd at that port.
 fn server(folder: &Path, etcd: u16, more: &[&str]) -> Program {
     let flags = ["--secure-port=0", "--authorization-mode=RBAC", "--bind-address=127.0.0.1"];
     let mut arguments: Vec<String> = flags.iter().chain(more).map(ToString::to_string).collect();
@@ -39,11 +62,8 @@ fn map(name: &str) -> String {
 
 #[test]
 fn objects_uids_and_revisions_go_on() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let port = port();
-    let etcd = Program::etcd(folder.path(), port);
-    let mut first = server(folder.path(), port, &[]);
-    let url = first.ready()[1].clone();
+    let etcd = Etcd::start();
+    let (first, url) = etcd.server(&[]);
     ask(&url, "POST", DEFINITIONS, &definition());
     let old = ask(&url, "POST", MAPS, &map("old"));
     let old_widget = ask(&url, "POST", WIDGETS, &widget("old"));
@@ -54,8 +74,7 @@ fn objects_uids_and_revisions_go_on() {
     let before = [MAPS, WIDGETS, DEFINITIONS].map(|list| ask(&url, "GET", list, ""));
     first.terminate();
 
-    let mut second = server(folder.path(), port, &[]);
-    let url = second.ready()[1].clone();
+    let (second, url) = etcd.server(&[]);
     let after = [MAPS, WIDGETS, DEFINITIONS].map(|list| ask(&url, "GET", list, ""));
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(before["items"], after["items"]);
@@ -84,11 +103,10 @@ fn objects_uids_and_revisions_go_on() {
     second.terminate();
 
     // Once more, with what the second one has written.
-    let mut third = server(folder.path(), port, &[]);
-    let url = third.ready()[1].clone();
+    let (third, url) = etcd.server(&[]);
     assert_eq!(ask(&url, "GET", &format!("{MAPS}/later"), "")["metadata"]["uid"], later["metadata"]["uid"]);
     third.terminate();
-    etcd.terminate();
+    etcd.program.terminate();
 }
 
 /// An object of a list or create, as watches have it.
@@ -101,29 +119,42 @@ fn with_type(object: &serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn one_server_has_the_objects_at_a_time() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let port = port();
-    let etcd = Program::etcd(folder.path(), port);
-    let mut first = server(folder.path(), port, &[]);
-    let url = first.ready()[1].clone();
+    let etcd = Etcd::start();
+    let (mut first, url) = etcd.server(&[]);
     ask(&url, "POST", MAPS, &map("a"));
-    let refusal = server(folder.path(), port, &[]).refusal();
+    let refusal = server(etcd.folder.path(), etcd.port, &[]).refusal();
     let expected = format!(
-        "error: --etcd-servers http://127.0.0.1:{port}: another API server keeps its objects there under --etcd-prefix /registry\n"
+        "error: --etcd-servers http://127.0.0.1:{}: another API server keeps its objects there under --etcd-prefix /registry\n",
+        etcd.port
     );
     assert_eq!(refusal, expected);
     // Under another prefix there are other objects.
-    let mut other = server(folder.path(), port, &["--etcd-prefix=/other"]);
-    let others = ask(&other.ready()[1].clone(), "GET", MAPS, "");
+    let (other, url) = etcd.server(&["--etcd-prefix=/other"]);
+    let others = ask(&url, "GET", MAPS, "");
     assert!(!others.to_string().contains("\"name\":\"a\""), "{others}");
     other.terminate();
     // One that is killed leaves nothing, and takes its claim along.
     first.signal("-KILL");
     first.0.wait().expect("an end");
-    let mut next = server(folder.path(), port, &[]);
-    next.ready();
-    next.terminate();
-    etcd.terminate();
+    etcd.server(&[]).0.terminate();
+    etcd.program.terminate();
+}
+
+/// The service `kubernetes` leads to the server that runs, not to the port of the one before.
+#[test]
+fn the_endpoints_are_those_of_the_server_that_runs() {
+    let etcd = Etcd::start();
+    for _ in 0..2 {
+        let mut server = server(etcd.folder.path(), etcd.port, &[]);
+        let urls = server.ready();
+        let port: u16 = urls[0].rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        let endpoints = ask(&urls[1], "GET", "/api/v1/namespaces/default/endpoints/kubernetes", "");
+        assert_eq!(endpoints["subsets"][0]["ports"][0]["port"], port);
+        let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
+        assert_eq!(ask(&urls[1], "GET", slices, "")["ports"][0]["port"], port);
+        server.terminate();
+    }
+    etcd.program.terminate();
 }
 
 #[test]

@@ -246,8 +246,8 @@ impl Authenticator {
         &self.signing_key
     }
 
-    /// The issuers of this server's tokens.
-    pub(crate) fn issuers(&self) -> &[String] {
+    /// All issuers of tokens that are trusted, the own one first.
+    pub fn issuers(&self) -> &[String] {
         &self.service_accounts.issuers
     }
 

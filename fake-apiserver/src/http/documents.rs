@@ -2,8 +2,10 @@
 
 use super::health::Health;
 use super::json::{encode, indent};
+use super::metrics::{self, HealthChecks};
 use super::negotiate::{Encoding, Endpoint, JSON, Preferences};
 use super::openapi::{self, OpenApiRequest};
+use super::pages::Pages;
 use super::respond::plain_text;
 use super::respond::{content, content_type};
 use super::version;
@@ -22,7 +24,8 @@ const OTHER_PATHS: &[&str] = &[
     "/.well-known/openid-configuration",
     "/api",
     "/apis/",
-    "/metrics",
+    metrics::PATH,
+    metrics::SLIS,
     "/openapi/v2",
     "/openapi/v3",
     "/openapi/v3/",
@@ -40,6 +43,10 @@ pub(crate) struct DocumentRequest<'r> {
     pub(crate) server_address: &'r str,
     pub(crate) now: Timestamp,
     pub(crate) health: Health,
+    /// The pages about the process.
+    pub(crate) pages: &'r Pages,
+    /// The count of the health checks.
+    pub(crate) checks: &'r HealthChecks,
     /// The deadline of making a document.
     pub(crate) deadline: &'r Deadline,
 }
@@ -50,10 +57,10 @@ pub(crate) struct DocumentRequest<'r> {
 /// 404, 405 and 406, where the real server sends them as a `Status`; 504, if the time is up.
 pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
-        "/" => Ok(json_text(root(documents, request.health))),
+        "/" => Ok(json_text(root(documents, request))),
         "/openapi/v2" => openapi::v2(&documents.openapi, &openapi_request(request)).await,
         "/openapi/v3" => openapi::index(&documents.openapi, request.deadline).await,
-        path => match (path.strip_prefix("/openapi/v3/"), request.health.answer(path, request.query)) {
+        path => match (path.strip_prefix("/openapi/v3/"), request.health.answer(path, request.query, request.checks)) {
             (Some(document), _) => openapi::v3(&documents.openapi, document, &openapi_request(request)).await,
             (None, Some(response)) => Ok(response),
             (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
@@ -121,9 +128,9 @@ fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
 }
 
 /// The document at `/`: all paths.
-fn root(documents: &Documents, health: Health) -> Bytes {
-    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(health.paths()).collect();
-    paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
+fn root(documents: &Documents, request: &DocumentRequest<'_>) -> Bytes {
+    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(request.health.paths()).collect();
+    paths.extend(request.pages.paths().chain(OTHER_PATHS.iter().copied()).map(str::to_string));
     paths.sort_unstable();
     indent(&encode(&json!({ "paths": paths }))).into()
 }
@@ -194,6 +201,8 @@ mod tests {
             server_address: "192.0.2.1:6443",
             now: "2026-11-21T04:24:34Z".parse().expect("a time"),
             health: Health { rbac: false, shutting_down: false },
+            pages: &Pages::default(),
+            checks: &HealthChecks::new(Timestamp::UNIX_EPOCH),
             deadline: &Deadline::default(),
         };
         let catalog = Catalog::new(samples::registry());
@@ -262,7 +271,9 @@ mod tests {
         let root: tree::Value = serde_json::from_slice(get("/", &[]).body()).unwrap();
         let paths: Vec<&str> = root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
         assert!(paths.is_sorted(), "{paths:?}");
-        for path in paths.iter().filter(|path| !path.contains("openid") && !["/openapi/v3/", "/metrics"].contains(path))
+        for path in paths
+            .iter()
+            .filter(|path| !path.contains("openid") && !["/openapi/v3/", metrics::PATH, metrics::SLIS].contains(path))
         {
             assert_eq!(get(path, &[]).status(), 200, "{path}");
         }

@@ -9,10 +9,11 @@
 
 use super::body::ReplyBody;
 use super::gzip_body::GzipBody;
+use super::metrics;
 use crate::error::ApiResult;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
 use http::request::Parts;
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Method, Response};
 
 /// The length up to which a response is not compressed, in bytes (`defaultGzipThresholdBytes`).
 const LONGEST_PLAIN: usize = 128 * 1024;
@@ -42,7 +43,11 @@ pub(super) fn sent(response: Response<ReplyBody>, request: &Parts) -> ApiResult<
         return Ok(Response::from_parts(head, body));
     }
     head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    if !head.headers.get_all(VARY).iter().any(|name| name == ACCEPT_ENCODING.as_str() || name == "Accept-Encoding") {
+    // Of metrics it is not said.
+    let varies = !is_of_metrics(request);
+    if varies
+        && !head.headers.get_all(VARY).iter().any(|name| name == ACCEPT_ENCODING.as_str() || name == "Accept-Encoding")
+    {
         head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
     }
     Ok(Response::from_parts(head, ReplyBody::Gzip(Box::new(GzipBody::new(body)))))
@@ -53,9 +58,40 @@ fn longest_plain(request: &Parts) -> Option<usize> {
     match request.uri.path() {
         _ if !request.headers.contains_key(ACCEPT_ENCODING) => None,
         path if path.starts_with("/openapi/v3") => None,
+        _ if is_of_metrics(request) => prefers_gzip(&request.headers).then_some(0),
         "/openapi/v2" => takes_by_quality(&request.headers).then_some(LONGEST_PLAIN_OPENAPI),
         _ => codings(&request.headers).any(|coding| coding == "gzip").then_some(LONGEST_PLAIN),
     }
+}
+
+/// Whether the response has metrics, which are compressed whatever their length.
+fn is_of_metrics(request: &Parts) -> bool {
+    request.method != Method::DELETE && [metrics::PATH, metrics::SLIS].contains(&request.uri.path())
+}
+
+/// Whether the client has a higher quality for gzip than for no coding (`NegotiateContentEncoding` of github.com/golang/gddo/httputil, as it is
+/// in github.com/prometheus/client_golang v1.24.0). A coding is read up to the first one that is malformed.
+fn prefers_gzip(headers: &HeaderMap) -> bool {
+    let (mut identity, mut gzip): (Option<f64>, Option<f64>) = (None, None);
+    for coding in codings(headers) {
+        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
+        let quality = match parameters.trim() {
+            "" => Some(1.0),
+            text => text
+                .strip_prefix("q=")
+                .and_then(|text| text.parse::<f64>().ok())
+                .filter(|one| (0.0..=1.0).contains(one)),
+        };
+        let Some(quality) = quality else { break };
+        let better = |known: Option<f64>| Some(known.map_or(quality, |known| known.max(quality)));
+        match name.trim() {
+            "*" => (identity, gzip) = (better(identity), better(gzip)),
+            "identity" => identity = better(identity),
+            "gzip" => gzip = better(gzip),
+            _ => {}
+        }
+    }
+    gzip.is_some_and(|gzip| gzip > identity.unwrap_or(0.0))
 }
 
 /// The codings that the client names, with their parameters.
@@ -110,11 +146,18 @@ mod tests {
             ("/openapi/v2", "gzip", 1399, false),
             ("/openapi/v2", "gzip;q=0", LONG, false),
             ("/openapi/v2", "br", LONG, false),
+            ("/metrics", "gzip", 1, true),
+            ("/metrics", "*", 1, false),
+            ("/metrics", "gzip;q=0.5, *;q=0.2", 1, true),
+            ("/metrics", "gzip;q=0.5, identity", 1, false),
+            ("/metrics", "gzip;q=0", 1, false),
+            ("/metrics", "gzip;x", 1, false),
         ] {
             let answer = answer(path, accepted, vec![b'x'; length].into());
             let vary: Vec<_> = answer.headers().get_all(VARY).iter().map(|name| name.to_str().unwrap()).collect();
             let (encoding, varies) = (answer.headers().get(CONTENT_ENCODING).is_some(), vary.len() > 1);
-            assert_eq!((encoding, varies), (expected, expected), "{path} {accepted:?} {length}");
+            let said = expected && path != "/metrics";
+            assert_eq!((encoding, varies), (expected, said), "{path} {accepted:?} {length}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. The checks are those of a real server with the same flags. All
 //! pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
 
+use super::metrics::HealthChecks;
 use super::respond::plain_text;
 use crate::api::request::Query;
 use bytes::Bytes;
@@ -81,17 +82,24 @@ impl Health {
         })
     }
 
-    /// The response at `path`, if it is one of [`paths`](Self::paths).
-    pub(crate) fn answer(self, path: &str, query: &Query<'_>) -> Option<Response<Bytes>> {
+    /// The response at `path`, if it is one of [`paths`](Self::paths). The checks of an endpoint are counted.
+    pub(crate) fn answer(self, path: &str, query: &Query<'_>, counts: &HealthChecks) -> Option<Response<Bytes>> {
         let (endpoint, check) = match path.strip_prefix('/')?.split_once('/') {
             Some((endpoint, check)) => (endpoint, Some(check)),
             None => (path.strip_prefix('/')?, None),
         };
+        let endpoint = ENDPOINTS.into_iter().find(|known| *known == endpoint)?;
         let checks = self.checks(endpoint);
         let passes = |check: &str| check != SHUTDOWN || !self.shutting_down;
         match check {
-            _ if checks.is_empty() => None,
-            None => Some(all(endpoint, &checks, passes, query)),
+            None => {
+                let passes = |check: &'static str| {
+                    let passed = passes(check);
+                    counts.note(check, endpoint, passed);
+                    passed
+                };
+                Some(all(endpoint, &checks, passes, query))
+            }
             Some(check) if !checks.contains(&check) => None,
             // Upstream sets no type, which is then guessed.
             Some(check) if passes(check) => {
@@ -108,7 +116,12 @@ impl Health {
 }
 
 /// The response for all checks of an endpoint but the excluded ones; a line for each if verbose, or if one fails.
-fn all(endpoint: &str, checks: &[&str], passes: impl Fn(&str) -> bool, query: &Query<'_>) -> Response<Bytes> {
+fn all(
+    endpoint: &str,
+    checks: &[&'static str],
+    passes: impl Fn(&'static str) -> bool,
+    query: &Query<'_>,
+) -> Response<Bytes> {
     let is_excluded = |check: &str| query.all("exclude").any(|name| name == check);
     let mut lines = String::new();
     let mut healthy = true;
@@ -140,9 +153,11 @@ fn all(endpoint: &str, checks: &[&str], passes: impl Fn(&str) -> bool, query: &Q
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::Timestamp;
 
     fn ask(path: &str, query: &str, shutting_down: bool) -> Option<(u16, String)> {
-        let response = Health { rbac: false, shutting_down }.answer(path, &Query::parse(query))?;
+        let counts = HealthChecks::new(Timestamp::UNIX_EPOCH);
+        let response = Health { rbac: false, shutting_down }.answer(path, &Query::parse(query), &counts)?;
         Some((response.status().as_u16(), String::from_utf8(response.body().to_vec()).unwrap()))
     }
 
@@ -150,11 +165,12 @@ mod tests {
     fn every_path_has_an_answer_and_others_have_none() {
         for rbac in [false, true] {
             let health = Health { rbac, shutting_down: false };
+            let counts = HealthChecks::new(Timestamp::UNIX_EPOCH);
             for path in health.paths() {
-                let response = health.answer(&path, &Query::parse("")).expect(&path);
+                let response = health.answer(&path, &Query::parse(""), &counts).expect(&path);
                 assert_eq!((response.status(), &**response.body()), (StatusCode::OK, &b"ok"[..]), "{path}");
             }
-            assert_eq!(health.answer(&format!("/livez/{RBAC}"), &Query::parse("")).is_some(), rbac);
+            assert_eq!(health.answer(&format!("/livez/{RBAC}"), &Query::parse(""), &counts).is_some(), rbac);
         }
         for path in ["/healthz/", "/healthz/nope", "/healthz/shutdown", "/livez/poststarthook", "/nope", "/", ""] {
             assert_eq!(ask(path, "", false), None, "{path}");

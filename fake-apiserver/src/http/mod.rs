@@ -3,6 +3,7 @@
 mod audit_id;
 mod body;
 mod computation;
+mod cors;
 mod documents;
 mod gzip;
 mod gzip_body;
@@ -17,6 +18,7 @@ mod metrics;
 mod negotiate;
 mod offload;
 mod openapi;
+mod pages;
 mod peer;
 mod pipeline;
 mod protobuf;
@@ -30,10 +32,13 @@ mod time_limit;
 mod version;
 mod warnings;
 mod websocket;
+mod zpages;
 
 use crate::json;
 
+pub(crate) use cors::Origins;
 pub(crate) use limits::{Limits, places};
+pub(crate) use pages::Pages;
 pub(crate) use peer::Peer;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;

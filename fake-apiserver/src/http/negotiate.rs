@@ -12,6 +12,9 @@ use crate::store::FormId;
 use http::HeaderMap;
 use http::header::{ACCEPT, USER_AGENT};
 
+pub(super) use exposition::Exposition;
+pub(super) use pages::{PAGE_GROUP, PageForm};
+
 /// JSON, which every endpoint supports.
 pub(super) const JSON: &str = "application/json";
 /// YAML, which every endpoint but watches supports.
@@ -372,6 +375,8 @@ impl Conversion<'_> {
     }
 }
 
+mod exposition;
+mod pages;
 mod quality;
 mod sort;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::auth::ClientCertificate;
 use crate::object::ip;
 use http::HeaderMap;
 use http::header::HeaderName;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -13,8 +13,8 @@ const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 /// The other end of a connection.
 #[derive(Default)]
 pub(crate) struct Peer {
-    /// Its address; `None` if the connection has none.
-    pub(crate) address: Option<IpAddr>,
+    /// Its address and port; `None` if the connection has none.
+    pub(crate) address: Option<SocketAddr>,
     /// The certificate that it showed.
     pub(crate) certificate: Option<Arc<ClientCertificate>>,
 }
@@ -31,7 +31,7 @@ impl Peer {
             .collect();
         let real = ip::parse(header(REAL_IP)).map(|ip| ip.to_canonical());
         sources.extend(real.filter(|real| !sources.contains(real)));
-        let own = self.address.map(|own| own.to_canonical());
+        let own = self.address.map(|own| own.ip().to_canonical());
         sources.extend(own.filter(|own| sources.last() != Some(own)));
         sources
     }
@@ -55,7 +55,7 @@ mod tests {
             for (name, value) in [(FORWARDED_FOR, forwarded), (REAL_IP, real)] {
                 headers.insert(name, value.parse().unwrap());
             }
-            let peer = Peer { address: Some(own.parse().unwrap()), certificate: None };
+            let peer = Peer { address: Some(SocketAddr::new(own.parse().unwrap(), 1)), certificate: None };
             let sources: Vec<String> = peer.sources(&headers).iter().map(ToString::to_string).collect();
             assert_eq!(sources.join(" "), expected, "{forwarded} {real} {own}");
         }

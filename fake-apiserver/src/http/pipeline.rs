@@ -8,6 +8,7 @@
 use super::audit_id::AUDIT_ID;
 use super::body::{self, ReplyBody, RequestBody};
 use super::computation::{Computation, Paced};
+use super::cors::{self, Origins};
 use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
@@ -15,7 +16,7 @@ use super::health::Health;
 use super::http_log;
 use super::issuer;
 use super::limits::Full;
-use super::metrics::{self, Labels};
+use super::metrics::{self, Scrape};
 use super::negotiate::Output;
 use super::offload::{self, Answer, Late, Offload, SMALL};
 use super::peer::Peer;
@@ -26,6 +27,7 @@ use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
+use super::zpages;
 use crate::api;
 use crate::api::request::Body;
 use crate::audit::Course;
@@ -38,7 +40,7 @@ use access::Known;
 use bytes::Bytes;
 use exchange::{Exchange, Trace, header};
 use http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, STRICT_TRANSPORT_SECURITY, USER_AGENT, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, STRICT_TRANSPORT_SECURITY, USER_AGENT, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{Method, Request, Response};
@@ -90,6 +92,9 @@ async fn exchange(
         exchange.refused(&error, trace.nosniff)
     });
     warnings::add(response.headers_mut(), &trace.warnings, &parts.headers);
+    if trace.is_cross_origin {
+        cors::add(response.headers_mut(), &parts.headers);
+    }
     response = websocket::switched(&parts, exchange.with_common_headers(response));
     if let Some(series) = trace.counted.take() {
         series.count(response.status().as_u16(), since.elapsed());
@@ -97,7 +102,8 @@ async fn exchange(
     if trace.audited.is_some() {
         Box::pin(trace.responds(&mut response)).await;
     }
-    http_log::write(&parts, exchange.verb, &exchange.audit_id, response.status(), since.elapsed());
+    let verb = if exchange.resource.is_some() { exchange.verb } else { "" };
+    http_log::write(&parts, &peer, verb, &exchange.audit_id, response.status(), since.elapsed());
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }
@@ -151,6 +157,7 @@ impl<'r> Exchange<'r> {
         match answer {
             Ok(answer) if !offload.computation.is_late() => answer,
             _ => {
+                trace.is_cross_origin = false;
                 self.note_refusal(trace, &ApiError::deadline_exceeded());
                 Ok(exceeded())
             }
@@ -164,6 +171,12 @@ impl<'r> Exchange<'r> {
         offload: &Offload,
         limit: Option<&TimeLimit>,
     ) -> ApiResult<Response<ReplyBody>> {
+        if let Some(origins) = &self.replica.origins
+            && Box::pin(self.is_allowed(origins, trace, offload, limit)).await
+            && self.parts.method == Method::OPTIONS
+        {
+            return Ok(cors::preflight().map(ReplyBody::whole));
+        }
         let requester = match self.authenticate(trace) {
             Known::Now(requester) => requester,
             Known::Later(asking) => asking.await,
@@ -199,8 +212,7 @@ impl<'r> Exchange<'r> {
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
-            let labels = Labels::of_path(self.path, &self.parts.method);
-            trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
+            self.count_document(trace);
             self.leave(offload, limit).await;
             return self.audited_document(trace, &catalog, &deadline).await;
         };
@@ -287,6 +299,23 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
+    /// Whether the request comes from a web page of an allowed origin, which then may read the response.
+    async fn is_allowed(
+        &self,
+        origins: &Origins,
+        trace: &mut Trace,
+        offload: &Offload,
+        limit: Option<&TimeLimit>,
+    ) -> bool {
+        let Some(origin) = self.parts.headers.get(ORIGIN).filter(|origin| !origin.is_empty()) else { return false };
+        if origin.len() >= SMALL {
+            self.leave(offload, limit).await;
+            offload.computation.take_turn();
+        }
+        trace.is_cross_origin = origins.allow(origin, &offload.computation.deadline());
+        trace.is_cross_origin
+    }
+
     /// Continues as a task of its own, if the request may, and has a time limit.
     async fn leave(&self, offload: &Offload, limit: Option<&TimeLimit>) {
         if let Some(limit) = limit {
@@ -317,11 +346,15 @@ impl<'r> Exchange<'r> {
 
     async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<Bytes>> {
         let (method, path) = (&self.parts.method, self.path);
-        if path == metrics::PATH {
-            return Ok(metrics::answer(self.replica, method));
+        let (replica, query, preferences) = (&**self.replica, &self.query, self.preferences());
+        if let Some(answer) = metrics::answer(path, &Scrape { replica, method, query, preferences, now: self.now }) {
+            return Ok(answer);
         }
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return answer;
+        }
+        if let Some(page) = zpages::asked(&self.replica.pages, path, &self.preferences()) {
+            return page.answer(self.replica, self.now);
         }
         let request = DocumentRequest {
             method,
@@ -334,6 +367,8 @@ impl<'r> Exchange<'r> {
                 rbac: self.replica.cluster.rbac.is_some(),
                 shutting_down: self.replica.shutdown.is_cancelled(),
             },
+            pages: &self.replica.pages,
+            checks: &self.replica.checks,
             deadline,
         };
         documents::answer(catalog.documents(), &request).await

@@ -1,14 +1,18 @@
 //! Replicas: the state of one server of a control plane, which the other servers do not share.
 
+use super::cors::Origins;
 use super::limits::{InFlight, Limits};
-use super::metrics::Metrics;
+use super::metrics::{HealthChecks, Metrics};
+use super::pages::Pages;
 use crate::auth::impersonation::Impersonation;
 use crate::auth::oidc;
 use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
+use crate::dice::Dice;
 use crate::measures::Measures;
 use crate::view::View;
-use http::HeaderValue;
+use http::{HeaderValue, Version};
+use jiff::Timestamp;
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -21,11 +25,23 @@ pub(crate) struct Replica {
     pub(crate) address: String,
     /// The header `Strict-Transport-Security` of its responses.
     pub(crate) transport_security: Option<HeaderValue>,
+    /// The origins of other web pages that may use the server.
+    pub(crate) origins: Option<Origins>,
+    /// The part of the HTTP/2 requests that ends their connection.
+    pub(crate) goaway_chance: f64,
+    /// The pages about the process.
+    pub(crate) pages: Pages,
+    /// The separator of names and values in the text of `/flagz`, once that was asked for.
+    pub(super) separator_of_flags: OnceLock<&'static str>,
+    /// The source of choices by chance.
+    pub(crate) dice: Dice,
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
     pub(super) metrics: Metrics,
     pub(super) measures: Measures,
+    /// The count of the health checks.
+    pub(super) checks: HealthChecks,
     /// The maximum of concurrent streams on an HTTP/2 connection.
     pub(crate) max_streams: u32,
     /// The maximum of concurrent connections to each port; 0 means no limit.
@@ -54,17 +70,34 @@ impl Replica {
             in_flight: InFlight::new(limits),
             metrics: Metrics::new(clock.now()),
             measures: Measures::default(),
+            checks: HealthChecks::new(clock.now()),
             max_streams: limits.streams,
             max_connections: limits.connections,
             clock: Arc::new(clock.clone()),
             address,
             transport_security: None,
+            origins: None,
+            goaway_chance: 0.0,
+            pages: Pages::default(),
+            separator_of_flags: OnceLock::new(),
+            dice: Dice::new(None),
             view: View::default(),
             watches: Mutex::new(shutdown.child_token()),
             shutdown,
             impersonation: Impersonation::default(),
             issuer_documents: OnceLock::new(),
         }
+    }
+
+    /// Whether the connection of a request is to end with it, by chance: so that clients spread over the servers behind a load balancer
+    /// (`WithProbabilisticGoaway` of k8s.io/apiserver/pkg/server/filters, v0.37.1).
+    pub(crate) fn ends_connection(&self, version: Version) -> bool {
+        self.goaway_chance > 0.0 && version == Version::HTTP_2 && self.dice.happens(self.goaway_chance)
+    }
+
+    /// The time of its start, by its clock.
+    pub(super) fn started(&self) -> Timestamp {
+        self.metrics.started()
     }
 
     /// The token that ends watches that are opened now.

@@ -22,6 +22,8 @@ use tree::{Value, json};
 
 const NAMESPACE: &str = "default";
 const NAME: &str = "kubernetes";
+/// The key of a start.
+const START: &str = "start";
 /// `LabelSkipMirror`.
 const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";
 /// `controllerName` of the controller of the default range.
@@ -39,22 +41,22 @@ fn is_about(key: &Key) -> bool {
 pub(super) struct KubernetesService;
 
 impl Reconciler for KubernetesService {
-    /// One key stands for all objects.
+    /// One key stands for all objects, and another one for all at a start.
     fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
         match event {
-            Event::Start => vec!["".into()],
+            Event::Start => vec![START.into()],
             Event::Stored(entry, _) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
             _ => Vec::new(),
         }
     }
 
-    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
-        sync(context).boxed()
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        sync(context, key == START).boxed()
     }
 }
 
-/// Creates missing objects, and repairs wrong ones.
-async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
+/// Creates missing objects, and repairs wrong ones. At a start these may be those of a server before, whose port is another one.
+async fn sync(cluster: &Context<'_>, is_start: bool) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let sync = Sync { cluster, registry: &catalog.registry };
     sync.range().await?;
@@ -66,7 +68,7 @@ async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
         begun.finish(stored.is_ok()).await;
         stored?;
     }
-    sync.endpoints().await?;
+    sync.endpoints(is_start).await?;
     sync.slice().await
 }
 
@@ -207,10 +209,12 @@ impl Sync<'_> {
         json!({"name": "https", "port": self.cluster.options.advertised.port(), "protocol": "TCP"})
     }
 
-    /// The endpoints, with the addresses of the server; their ports are not checked.
-    async fn endpoints(&self) -> ApiResult<()> {
+    /// The endpoints, with the addresses of the server. Their ports are checked at a start only: a real server removes its endpoints when it stops,
+    /// and makes them anew when it starts.
+    async fn endpoints(&self, is_start: bool) -> ApiResult<()> {
         let addresses = json!([{"ip": self.address().to_string()}]);
-        let subsets = json!([{"addresses": addresses, "ports": [self.port()]}]);
+        let ports = json!([self.port()]);
+        let subsets = json!([{"addresses": addresses, "ports": ports}]);
         if self.get(ids::ENDPOINTS).is_none() {
             let object = json!({
                 "apiVersion": "v1", "kind": "Endpoints",
@@ -228,6 +232,7 @@ impl Sync<'_> {
                 items(subset, "/addresses").iter().map(|address| text(address, "/ip").to_owned()).collect()
             };
             match own {
+                [subset] if is_start && subset["ports"] != ports => object["subsets"] = subsets.clone(),
                 [subset] if ips(subset) == [self.address().to_string()] => {}
                 [_] => object["subsets"][0]["addresses"] = addresses.clone(),
                 _ => object["subsets"] = subsets.clone(),

@@ -9,6 +9,7 @@ use crate::object::meta;
 use crate::registry::{RBAC_GROUP, Registry, Rule};
 use crate::store::Key;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use tree::Value;
 
 const OBJECTS: &str = include_str!("bootstrap.jsonl");
@@ -59,8 +60,20 @@ impl Recorded {
     pub(super) fn drafted(self, registry: &Registry, cluster: &Shared, now: Timestamp) -> Option<Encoded> {
         let resource = registry.kind(self.api_version(), self.kind())?.resource;
         let key = Key::new(resource.id, self.namespace(), self.name());
-        recorded_draft(resource, key, self.0, &cluster.ids.uid(), &format_seconds(now))
+        let text = without(self.0, &cluster.options.unserved_pages);
+        recorded_draft(resource, key, &text, &cluster.ids.uid(), &format_seconds(now))
     }
+}
+
+/// The text of a role without those paths, as upstream's roles have them only if they are served.
+fn without(text: &'static str, paths: &[&str]) -> Cow<'static, str> {
+    paths.iter().fold(Cow::Borrowed(text), |text, path| {
+        let item = [format!("\"{path}\","), format!(",\"{path}\"")].into_iter().find(|item| text.contains(item));
+        match item {
+            Some(item) => text.replacen(&item, "", 1).into(),
+            None => text,
+        }
+    })
 }
 
 /// The rules of `system:node`, which hold for every node even if that role is changed: `NodeRules`.

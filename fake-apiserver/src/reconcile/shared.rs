@@ -23,6 +23,8 @@ pub(crate) struct Options {
     pub(crate) advertised: SocketAddr,
     /// The authorities of client certificates, published for API servers that extend this one.
     pub(crate) client_authorities: Pool,
+    /// The paths that the role for monitoring would name if they were served.
+    pub(crate) unserved_pages: Vec<&'static str>,
 }
 
 /// The state that all reconcilers share.
@@ -57,6 +59,7 @@ impl Shared {
                 policy_status: true,
                 advertised: ([127, 0, 0, 1], 443).into(),
                 client_authorities: Pool::default(),
+                unserved_pages: Vec::new(),
             },
             ids: Ids::seeded(1).into(),
             catalogs: Catalogs::new().into(),

@@ -18,8 +18,10 @@ fn paths(folder: &Path) -> [PathBuf; 2] {
 /// If only one of them can be read.
 pub(super) fn read(folder: &Path) -> Result<Option<Pair>, IdentityError> {
     let paths = paths(folder);
-    match paths.each_ref().map(fs::read_to_string) {
-        [Ok(certificate), Ok(key)] => Ok(Some(Pair { certificate, key })),
+    // A file that has no text has no certificate, which is said of it later.
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    match paths.each_ref().map(fs::read) {
+        [Ok(certificate), Ok(key)] => Ok(Some(Pair { certificate: text(certificate), key: text(key) })),
         [Err(_), Err(_)] => Ok(None),
         [certificate, _] => {
             let [certificate_path, key_path] = paths;
@@ -29,7 +31,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Pair>, IdentityError> {
     }
 }
 
-/// Writes a pair to that folder, which is made if needed: the key for its owner only.
+/// Writes a pair to that folder, which is made if needed: the key for its owner only. Both are written under other names and renamed then, so that
+/// no half of a file or of the pair is left behind.
 ///
 /// # Errors
 /// If the folder cannot be written to.
@@ -37,8 +40,23 @@ pub(super) fn write(folder: &Path, pair: &Pair) -> Result<(), IdentityError> {
     let failed = |source| IdentityError::Folder { path: folder.into(), source };
     let [certificate, key] = paths(folder);
     fs::create_dir_all(folder).map_err(failed)?;
-    create(&certificate, 0o644, &pair.certificate).map_err(failed)?;
-    create(&key, 0o600, &pair.key).map_err(failed)
+    let unfinished = [&certificate, &key].map(|path| unfinished(path));
+    let [unfinished_certificate, unfinished_key] = &unfinished;
+    let written = create(unfinished_certificate, 0o644, &pair.certificate)
+        .and_then(|()| create(unfinished_key, 0o600, &pair.key))
+        .and_then(|()| fs::rename(unfinished_key, &key))
+        .and_then(|()| fs::rename(unfinished_certificate, &certificate).inspect_err(|_| drop(fs::remove_file(&key))));
+    written.map_err(|error| {
+        unfinished.iter().for_each(|path| drop(fs::remove_file(path)));
+        failed(error)
+    })
+}
+
+/// The path of a file while it is written, which no other process uses.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.unfinished", std::process::id()));
+    path.with_file_name(name)
 }
 
 fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {

@@ -5,7 +5,7 @@ use super::lifetime::{Expired, Lifetime, OpenBody, Watched};
 use super::refusals::Refusals;
 use crate::http::Switched;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -29,10 +29,12 @@ const MAX_HEAD_BYTES: u32 = 1 << 20;
 /// The most headers of an HTTP/1.1 request. Go limits only their bytes; hyper reserves room for that many in each request.
 const MAX_HEADERS: usize = 256;
 
-/// Serves `stream` with the responses of `answer` until it ends, is silent for too long, or `stop`.
+/// Serves `stream` with the responses of `answer` until it ends, is silent for too long, or `stop`. Where `ends` says so of a request's version, the
+/// client is told to send no others, and the connection ends with the last of its responses.
 pub(super) async fn serve<A, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     answer: impl Fn(Request<Incoming>) -> A,
+    ends: impl Fn(Version) -> bool,
     max_streams: u32,
     stop: CancellationToken,
 ) where
@@ -41,13 +43,18 @@ pub(super) async fn serve<A, B>(
 {
     let lifetime = Lifetime::new();
     let switched = Arc::new(OnceLock::<Switched>::new());
-    let service = service_fn(|request| {
+    let farewell = CancellationToken::new();
+    let service = service_fn(|request: Request<Incoming>| {
         let open = lifetime.request();
+        let farewell = ends(request.version()).then(|| farewell.clone());
         let (answer, switched) = (answer(request), switched.clone());
         async move {
             let mut response = answer.await;
             if let Some(to) = response.extensions_mut().remove() {
                 switched.get_or_init(|| to);
+            }
+            if let Some(farewell) = farewell {
+                farewell.cancel();
             }
             Ok::<_, Infallible>(response.map(|body| OpenBody::new(body, open)))
         }
@@ -61,10 +68,16 @@ pub(super) async fn serve<A, B>(
     http2.max_send_buf_size(MAX_STREAM_BYTES);
     let stream = TokioIo::new(Refusals::new(Watched::new(stream, lifetime.clone())));
     let mut connection = pin!(builder.serve_connection_with_upgrades(stream, service));
-    let grace = tokio::select! {
+    let mut is_leaving = false;
+    let grace = loop {
+        tokio::select! {
         biased;
         // No other request is read once the server stops, even if a response ends at the same time.
-        () = stop.cancelled() => SHUTDOWN_GRACE,
+        () = stop.cancelled() => break SHUTDOWN_GRACE,
+        () = farewell.cancelled(), if !is_leaving => {
+            is_leaving = true;
+            connection.as_mut().graceful_shutdown();
+        }
         ended = &mut connection => {
             log(ended);
             let Some(switched) = switched.get() else { return };
@@ -75,8 +88,9 @@ pub(super) async fn serve<A, B>(
         },
         expired = lifetime.expired() => match expired {
             Expired::Head => return,
-            Expired::Idle => GO_AWAY_GRACE,
+            Expired::Idle => break GO_AWAY_GRACE,
         },
+        }
     };
     connection.as_mut().graceful_shutdown();
     tokio::select! {

@@ -9,7 +9,7 @@ use crate::threads;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -76,7 +76,7 @@ pub(super) async fn accept(
                 }
             },
         };
-        let connection = handshake(stream, address.ip(), acceptor.clone(), replica.clone(), closed.clone());
+        let connection = handshake(stream, address, acceptor.clone(), replica.clone(), closed.clone());
         tasks.spawn(async move {
             let _place = place;
             connection.await;
@@ -86,7 +86,7 @@ pub(super) async fn accept(
 
 async fn handshake(
     stream: TcpStream,
-    address: IpAddr,
+    address: SocketAddr,
     acceptor: Option<TlsAcceptor>,
     replica: Arc<Replica>,
     stop: CancellationToken,
@@ -125,6 +125,10 @@ pub(super) async fn serve_connection(
     stop: CancellationToken,
 ) {
     let (max_streams, peer) = (replica.max_streams, Arc::new(peer));
+    let ends = {
+        let replica = replica.clone();
+        move |version| replica.ends_connection(version)
+    };
     let answer = move |request| serve(replica.clone(), peer.clone(), request);
-    connection::serve(stream, answer, max_streams, stop).await;
+    connection::serve(stream, answer, ends, max_streams, stop).await;
 }

@@ -8,10 +8,10 @@ use super::url::Url;
 #[derive(Clone, Copy)]
 pub(super) struct Call<'c> {
     pub(super) url: &'c Url,
-    /// The header `User-Agent`; "" for what Go's own client says.
-    pub(super) agent: &'static str,
     /// The headers that say who asks.
     pub(super) headers: &'c [Header],
+    /// The client's name for itself; `None` for that of Go's library.
+    pub(super) agent: Option<&'static str>,
     /// The URL that led here, or "".
     pub(super) referer: &'c str,
     /// The document to post; without one it is a GET.

@@ -37,7 +37,7 @@ impl Getter {
         let nowhere = Url::parse("https://localhost")?;
         let client = Client {
             target: Target { url: nowhere, service: None },
-            agent: "",
+            agent: None,
             headers: Headers::default(),
             network: network.clone(),
             transport: network.transport(key)?,
@@ -52,7 +52,7 @@ impl Getter {
     pub(crate) async fn get(&self, url: &str) -> Result<Fetched, String> {
         let failed = |why: String| format!("Get {url:?}: {why}");
         let parsed = Url::parse(url).map_err(|why| failed(why.into()))?;
-        let call = Call { url: &parsed, agent: "", headers: &[], referer: "", document: None };
+        let call = Call { url: &parsed, agent: None, headers: &[], referer: "", document: None };
         let asked = Mutex::new(String::new());
         let answer = timeout(TIMEOUT, Box::pin(self.client.answer(call, &asked))).await;
         let answer = answer.unwrap_or_else(|_| {

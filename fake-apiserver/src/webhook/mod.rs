@@ -54,8 +54,6 @@ use url::{Unusable, Url};
 
 /// The time for a call that has no other limit, all attempts included (`setGlobalDefaults`).
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
-/// The name of the client of webhooks that objects of the cluster name (`setGlobalDefaults`).
-const ADMISSION: &str = "kube-apiserver-admission";
 /// The beginning of a certificate in PEM.
 const PEM: &[u8] = b"-----BEGIN ";
 /// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
@@ -63,11 +61,15 @@ const RETRIES: usize = 10;
 /// The maximum number of requests that redirects lead to (`defaultCheckRedirect`).
 const REDIRECTS: usize = 10;
 
+/// The name of the client of webhooks that objects of the cluster name (`setGlobalDefaults`).
+const ADMISSION: &str = "kube-apiserver-admission";
+
 /// A client of one webhook. Connections are kept for the next call.
 pub(crate) struct Client {
     target: Target,
-    agent: &'static str,
     headers: Headers,
+    /// Its name for itself; `None` for that of Go's library.
+    agent: Option<&'static str>,
     network: Arc<Network>,
     transport: Arc<Transport>,
 }
@@ -88,7 +90,8 @@ impl Client {
             is_local: target.is_local(),
         };
         let headers = user.map(Headers::of).transpose()?.unwrap_or_default();
-        Ok(Client { target, agent: ADMISSION, headers, network: network.clone(), transport: network.transport(key)? })
+        let agent = Some(ADMISSION);
+        Ok(Client { target, headers, agent, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// The same, if its certificates can be read.
@@ -109,7 +112,7 @@ impl Client {
     /// If it names none, or certificates or credentials cannot be read or are not supported.
     pub(crate) fn of_cluster(kubeconfig: &Value, folder: &Path, network: &Arc<Network>) -> Result<Client, String> {
         let Cluster { target, headers, key } = Cluster::of(kubeconfig, folder)?;
-        Ok(Client { target, agent: "", headers, network: network.clone(), transport: network.transport(key)? })
+        Ok(Client { target, headers, agent: None, network: network.clone(), transport: network.transport(key)? })
     }
 
     /// Posts a JSON document and returns the one in the response. The webhook is told the time that it has, in whole seconds.

@@ -33,6 +33,9 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
+/// The names of Go's library for itself, by its protocol (`defaultUserAgent` of `net/http`, Go 1.26).
+const GO_HTTP1: &str = "Go-http-client/1.1";
+const GO_HTTP2: &str = "Go-http-client/2.0";
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
 const IDLE: usize = 25;
 /// The calls under way on a shared connection when another one is made, as Go's client does where the server allows no more streams. Servers
@@ -261,7 +264,7 @@ impl Transport {
         let Connection { kind, alert } = connection;
         let (sent, stream) = match kind {
             Kind::Own(mut sender) => {
-                match sender.try_send_request(request(call, &call.url.target(), "Go-http-client/1.1")?).await {
+                match sender.try_send_request(request(call, &call.url.target(), GO_HTTP1)?).await {
                     Ok(response) => {
                         let answer = read(response).await;
                         self.pool(origin, |pool| {
@@ -276,7 +279,7 @@ impl Transport {
             }
             Kind::Shared(mut sender, stream, _under_way) => {
                 let uri = format!("https://{}{}", call.url.authority, call.url.target());
-                match sender.try_send_request(request(call, &uri, "Go-http-client/2.0")?).await {
+                match sender.try_send_request(request(call, &uri, GO_HTTP2)?).await {
                     Ok(response) => return Ok(Some(read(response).await)),
                     Err(error) => (error, stream),
                 }
@@ -289,19 +292,19 @@ impl Transport {
     }
 }
 
-/// The request of a call, in which Go's client calls itself `own_agent`.
-fn request(call: Call<'_>, uri: &str, own_agent: &str) -> Result<Request<Document>, Failed> {
+/// The request of a call; `library` is the name of Go's library.
+fn request(call: Call<'_>, uri: &str, library: &'static str) -> Result<Request<Document>, Failed> {
     let request = if call.document.is_some() { Request::post(uri) } else { Request::get(uri) };
     let own = [(CONTENT_TYPE, if call.document.is_some() { "application/json" } else { "" }), (REFERER, call.referer)];
     let own = own.into_iter().filter(|(_, value)| !value.is_empty());
     let request = own.fold(request, |request, (name, value)| request.header(name, value));
     let request = call.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
     // Who fetches a document takes any.
-    let takes_any = call.agent.is_empty() && call.document.is_none();
+    let takes_any = call.agent.is_none() && call.document.is_none();
     let request = if takes_any { request } else { request.header(ACCEPT, "application/json, */*") };
     request
         .header(ACCEPT_ENCODING, "gzip")
-        .header(USER_AGENT, if call.agent.is_empty() { own_agent } else { call.agent })
+        .header(USER_AGENT, call.agent.unwrap_or(library))
         .header(HOST, &call.url.authority)
         .body(call.document.cloned().unwrap_or_default())
         .map_err(|error| error.to_string())

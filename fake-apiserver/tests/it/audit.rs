@@ -42,6 +42,8 @@ impl Webhook {
             let length =
                 head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
             if length == Some(body.len()) {
+                // As a real server's, whose client has no name of its own.
+                assert!(head.to_lowercase().contains("user-agent: go-http-client/1.1"), "{head}");
                 let line = head.lines().next().unwrap_or_default().to_owned();
                 let list = serde_json::from_str(body).expect("JSON");
                 let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

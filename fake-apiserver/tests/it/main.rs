@@ -8,6 +8,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod goaway;
 mod heads;
 mod in_flight;
 mod legacy_tokens;
@@ -33,3 +34,4 @@ mod webhook_credentials;
 mod webhook_metrics;
 mod webhooks;
 mod websockets;
+mod zpages;

@@ -1,6 +1,7 @@
 //! `/metrics`: requests are counted as they are by a real kube-apiserver.
 
 use crate::support::*;
+use bytes::Bytes;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -122,4 +123,144 @@ async fn api_services_are_available_unless_their_service_is_missing() {
         let expected = format!("aggregator_unavailable_apiservice{{name=\"{name}\"}} {unavailable}");
         assert!(answer.text().lines().any(|line| line == expected), "{expected}");
     }
+}
+
+/// The fields of a message: number and value, which is a varint, eight bytes or a part.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let byte = bytes[0];
+            *bytes = &bytes[1..];
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        value
+    }
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes);
+        let length = match tag & 7 {
+            0 => {
+                found.push((tag >> 3, varint(&mut bytes).to_le_bytes().to_vec()));
+                continue;
+            }
+            1 => 8,
+            2 => usize::try_from(varint(&mut bytes)).expect("a length"),
+            other => panic!("no wire type {other}"),
+        };
+        let (part, rest) = bytes.split_at(length);
+        found.push((tag >> 3, part.to_vec()));
+        bytes = rest;
+    }
+    found
+}
+
+/// Messages, each behind its length.
+fn messages(bytes: &[u8]) -> Vec<Vec<u8>> {
+    // As of a field without a number, which lengths alone are like.
+    let mut rest = bytes;
+    let mut all = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte < 0x80).expect("a length") + 1;
+        let length = rest[..end].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        all.push(rest[end..end + length].to_vec());
+        rest = &rest[end + length..];
+    }
+    all
+}
+
+const DELIMITED: &str = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+
+/// The messages have the families of the text.
+#[tokio::test]
+async fn metrics_in_protobuf_are_those_of_the_text() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.get("/api").await.expect(200);
+    let text = client.get("/metrics").await;
+    let answer = client.ask("GET", "/metrics", &[("accept", DELIMITED)], Bytes::new()).await;
+    let expected = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores";
+    assert_eq!(answer.header("content-type"), expected);
+    assert!(!answer.header("process-start-time-unix").is_empty());
+    let families: Vec<_> = messages(&answer.body).iter().map(|message| fields(message)).collect();
+    let of = |family: &[(u64, Vec<u8>)], wanted: u64| {
+        let (_, value) = family.iter().find(|(number, _)| *number == wanted).expect("a field");
+        String::from_utf8(value.clone()).expect("text")
+    };
+    let heads: Vec<String> =
+        families.iter().map(|family| format!("# HELP {} {}", of(family, 1), of(family, 2))).collect();
+    let helps: Vec<&str> = text.text().lines().filter(|line| line.starts_with("# HELP ")).collect();
+    assert_eq!(heads, helps);
+    let total = families.iter().find(|family| of(family, 1) == "apiserver_request_total").expect("a family");
+    let metric = fields(&total.iter().find(|(number, _)| *number == 4).expect("a metric").1);
+    let counter = fields(&metric.iter().find(|(number, _)| *number == 3).expect("a counter").1);
+    assert_eq!(counter[0], (1, 1.0_f64.to_le_bytes().to_vec()));
+}
+
+#[tokio::test]
+async fn metrics_have_the_format_that_the_client_prefers() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let text = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+    let protobuf = DELIMITED.replace(';', "; ");
+    for (accept, expected) in [
+        ("", text.to_owned()),
+        ("application/openmetrics-text;version=1.0.0", text.to_owned()),
+        ("application/json", text.to_owned()),
+        ("text/plain;version=1.0.0", text.to_owned()),
+        ("text/plain;version=0.0.4;escaping=allow-utf-8", text.replace("underscores", "allow-utf-8")),
+        (&format!("{DELIMITED};q=0.5,text/plain"), text.to_owned()),
+        (&format!("{DELIMITED};escaping=nothing,text/plain;q=0.5"), format!("{protobuf}; escaping=underscores")),
+        (
+            &DELIMITED.replace("delimited", "text"),
+            format!("{}; escaping=underscores", protobuf.replace("delimited", "text")),
+        ),
+        (
+            &DELIMITED.replace("delimited", "compact-text"),
+            format!("{}; escaping=underscores", protobuf.replace("delimited", "compact-text")),
+        ),
+    ] {
+        let answer = client.ask("GET", "/metrics", &[("accept", accept)], Bytes::new()).await;
+        assert_eq!((answer.code, answer.header("content-type")), (200, &*expected), "{accept}");
+    }
+    let one = client.get("/metrics?name[]=version_info&name[]=nothing").await;
+    let names: Vec<&str> = one.text().lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
+    assert_eq!(names, ["version_info gauge"]);
+}
+
+#[tokio::test]
+async fn metrics_are_compressed_if_the_client_wants_that() {
+    use std::io::Read as _;
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let answer = client.ask("GET", "/metrics/slis", &[("accept-encoding", "gzip")], Bytes::new()).await;
+    assert_eq!((answer.header("content-encoding"), answer.header("vary")), ("gzip", ""));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&answer.body[..]).read_to_string(&mut text).expect("gzip");
+    assert!(text.starts_with("# HELP process_start_time_seconds "), "{text}");
+}
+
+#[tokio::test]
+async fn health_checks_are_counted() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.get("/livez").await;
+    client.get("/livez?exclude=ping").await;
+    client.get("/livez/ping").await;
+    let answer = client.get("/metrics/slis").await;
+    assert!(!answer.header("process-start-time-unix").is_empty());
+    let lines: Vec<&str> = answer.text().lines().collect();
+    for line in [
+        r#"kubernetes_healthcheck{name="ping",type="livez"} 1"#,
+        r#"kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1"#,
+        r#"kubernetes_healthchecks_total{name="etcd",status="success",type="livez"} 2"#,
+    ] {
+        assert!(lines.contains(&line), "no {line} in\n{}", answer.text());
+    }
+    assert!(!answer.text().contains("readyz"));
+    assert_eq!(client.delete("/metrics/slis").await.text(), "metrics reset\n");
+    assert_eq!(client.get("/metrics/slis").await.text(), "");
 }

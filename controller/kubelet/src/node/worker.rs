@@ -2,9 +2,9 @@
 
 use super::events::Recorder;
 use super::pods::Work;
-use crate::go::quote;
 use crate::volumes::set_up::Volumes;
 use controller::client_go::objects::Objects;
+use go_text::quote;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Client, ResourceExt};

@@ -1,6 +1,6 @@
 //! The spec of a token: the request, and its key in the cache.
 
-use crate::go::quote;
+use go_text::quote;
 use k8s_openapi::api::authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec};
 use std::fmt;
 

@@ -28,11 +28,11 @@ pub mod sources;
 
 pub use paths::InvalidPath;
 
-use crate::go::quote;
 use crate::objects::GetError;
 use crate::tokens::TokenError;
 use atomic_writer::WriteError;
 use controller::client_go::api_errors::aggregate;
+use go_text::quote;
 use k8s_openapi::api::core::v1::{
     ConfigMapVolumeSource, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, Volume,
 };

@@ -3,7 +3,7 @@
 //! Follows kubernetes v1.37.1 `pkg/volume/util/atomic_writer.go`.
 
 use super::payload::{FileProjection, Payload};
-use crate::go::quote;
+use go_text::quote;
 use std::collections::BTreeSet;
 
 const MAX_FILE_NAME_LENGTH: usize = 255;

@@ -291,10 +291,10 @@ fn text(value: &Value) -> Result<String, FormatError> {
 /// The text of a value within a list or a map.
 fn nested(value: &Value) -> Result<String, FormatError> {
     Ok(match value {
-        Value::String(text) => super::go::quote(text),
-        Value::Bytes(_) => format!("b{}", super::go::quote(&text(value)?)),
-        Value::Timestamp(at) => format!("timestamp({})", super::go::quote(&at.to_rfc3339())),
-        Value::Duration(nanos) => format!("duration({})", super::go::quote(&time::seconds_text(*nanos))),
+        Value::String(text) => go_text::quote(text),
+        Value::Bytes(_) => format!("b{}", go_text::quote(&text(value)?)),
+        Value::Timestamp(at) => format!("timestamp({})", go_text::quote(&at.to_rfc3339())),
+        Value::Duration(nanos) => format!("duration({})", go_text::quote(&time::seconds_text(*nanos))),
         Value::Double(d) if d.is_nan() => "\"NaN\"".to_owned(),
         Value::Double(d) if d.is_infinite() => format!("\"{}Inf\"", if *d > 0.0 { "+" } else { "-" }),
         Value::Double(d) => format!("{d:.6}"),

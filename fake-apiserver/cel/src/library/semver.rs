@@ -2,9 +2,9 @@
 //!
 //! Port of `pkg/cel/library/semverlib.go` of k8s.io/apiserver v0.37.1 and of github.com/blang/semver/v4.
 
-use super::go::quote;
 use super::{Opaque, Table, text};
 use crate::value::{Outcome, Value, fail, no_such_overload};
+use go_text::quote;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ fn in_zone(at: Timestamp, zone: &str) -> Outcome<Timestamp> {
             Some(number) => Ok(number),
             None => {
                 let why = if valid { "value out of range" } else { "invalid syntax" };
-                fail(format!("strconv.Atoi: parsing {}: {why}", super::go::quote(text)))
+                fail(format!("strconv.Atoi: parsing {}: {why}", go_text::quote(text)))
             }
         }
     };

@@ -2,9 +2,9 @@
 //!
 //! Port of `pkg/cel/library/urls.go` of k8s.io/apiserver v0.37.1, and of Go's `net/url`.
 
-use super::go::quote;
 use super::{Opaque, Table, text};
 use crate::value::{Map, Outcome, Value, fail, no_such_overload};
+use go_text::quote;
 use std::fmt;
 use std::sync::Arc;
 

@@ -152,7 +152,7 @@ fn fault(message: impl Into<Arc<str>>) -> Value {
 }
 
 fn unparsed(text: &str, layout: &str) -> String {
-    let quoted = crate::library::go::quote;
+    let quoted = go_text::quote;
     format!("parsing time {} as {}: cannot parse {} as \"2006\"", quoted(text), quoted(layout), quoted(text))
 }
 

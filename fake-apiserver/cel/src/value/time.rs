@@ -296,7 +296,7 @@ pub(crate) fn seconds_of(nanos: i64) -> f64 {
 }
 
 /// The text of Go's `Duration.String`.
-pub(crate) fn go_duration(nanos: i64) -> String {
+pub fn go_duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let all = nanos.unsigned_abs();
     let scaled = |unit: u64, decimals: usize| {

@@ -13,17 +13,30 @@ use std::{env, fs, process};
 /// # Errors
 /// If it cannot be written to.
 pub(super) fn make(program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let is_new_folder = !folder.exists();
     fs::create_dir_all(folder).with_context(|| format!("unable to make {}", folder.display()))?;
     let kubectl = kubectl::find();
     if kubectl.is_none() {
         program::say("There is no kubectl on PATH: the one in the folder only knows `get namespace NAME`.");
     }
     let kubectl = kubectl.as_deref().unwrap_or(program);
+    let mut made = Vec::new();
     for (name, program) in [("etcd", program), ("kube-apiserver", program), ("kubectl", kubectl)] {
         let file = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-        place(program, &file).with_context(|| format!("unable to make {}", file.display()))?;
+        let is_new = fs::symlink_metadata(&file).is_err();
+        let placed = place(program, &file);
+        placed
+            .inspect_err(|_| undo(is_new_folder.then_some(folder), &made))
+            .with_context(|| format!("unable to make {}", file.display()))?;
+        made.extend(is_new.then_some(file));
     }
     Ok(())
+}
+
+/// Removes the files that were made, and the folder if it was. What cannot be removed stays.
+fn undo(folder: Option<&Path>, made: &[PathBuf]) {
+    made.iter().for_each(|file| drop(fs::remove_file(file)));
+    folder.map(fs::remove_dir);
 }
 
 /// The first of the variables that names an absolute path.

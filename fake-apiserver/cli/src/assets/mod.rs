@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use controller::program;
 use fake_apiserver::git_version;
+use fake_apiserver_cli::exit_code;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
             return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    program::exit_code(make(&assets))
+    exit_code(make(&assets))
 }
 
 fn make(assets: &Assets) -> anyhow::Result<()> {

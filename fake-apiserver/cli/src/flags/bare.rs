@@ -1,12 +1,13 @@
 //! The command line of `kube-apiserver`: read as Go reads it, with its messages, then given to the same flags as `fake-apiserver`'s.
 
-use super::go_values::quoted;
+use super::csv;
 use super::pflag::{self, Line};
 use super::table::{FLAGS, Rule};
 use super::{Flags, gates, one_line, shell};
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fake_apiserver::git_version;
+use go_text::quote;
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -68,7 +69,7 @@ fn said(arguments: &[String]) -> Result<Said, String> {
         return Ok(Said::Text(help()));
     }
     if line.words.iter().any(|word| !word.is_empty()) {
-        let words: Vec<String> = line.words.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = line.words.iter().map(|word| quote(word)).collect();
         return Err(format!("\"kube-apiserver\" does not take any arguments, got [{}]", words.join(" ")));
     }
     // Before the version, as the real program sets them when it reads the flags.
@@ -91,7 +92,7 @@ fn wanted(own: OsString, arguments: Vec<OsString>) -> Result<Wanted, String> {
     };
     let own = own_words(&text(own).map_err(|why| format!("{OWN_FLAGS}: {why}"))?)?;
     let words = own.into_iter().chain(for_clap(&line));
-    let read = Flags::try_parse_from(std::iter::once("kube-apiserver".to_owned()).chain(words));
+    let read = Flags::parse_words(std::iter::once("kube-apiserver".to_owned()).chain(words));
     let mut flags = read.map_err(|error| in_words_of_go(&error))?;
     flags.is_bare = true;
     let named = |list: &[String]| list.iter().any(|name| name == SERVICE_ACCOUNT);
@@ -125,7 +126,11 @@ fn for_clap(line: &Line) -> impl Iterator<Item = String> {
             _ if flag.is_empty_by_default() && values.iter().all(String::is_empty) => &[][..],
             _ => values,
         };
-        passed.iter().map(|value| format!("--{}={value}", flag.name))
+        passed.iter().map(|value| match flag.name {
+            // The one list that clap reads as pflag does.
+            name @ "cors-allowed-origins" => format!("--{name}={}", csv::line(std::slice::from_ref(value))),
+            name => format!("--{name}={value}"),
+        })
     })
 }
 
@@ -138,7 +143,7 @@ fn in_words_of_go(error: &clap::Error) -> String {
     match (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue), error.source()) {
         (Some(argument), Some(value), Some(why)) => {
             let name = argument.split([' ', '[', '=']).next().unwrap_or_default();
-            format!("invalid argument {} for {} flag: {why}", quoted(value), quoted(name))
+            format!("invalid argument {} for {} flag: {why}", quote(value), quote(name))
         }
         _ => one_line(error).trim_start_matches("error: ").to_owned(),
     }

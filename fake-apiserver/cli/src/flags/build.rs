@@ -3,6 +3,7 @@
 use super::Flags;
 use super::controllers::{self, BuiltIn};
 use super::gates::Setting;
+use super::values::Listed;
 use anyhow::Context;
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, IdentityError, StartError};
 use std::path::Path;
@@ -31,6 +32,9 @@ impl Flags {
         builder = given(builder, self.external_hostname.as_ref(), Builder::external_hostname);
         let directives = &self.strict_transport_security_directives;
         builder = given(builder, listed(directives), Builder::strict_transport_security);
+        let origins = self.cors_allowed_origins.iter().flat_map(|Listed(origins)| origins.iter().cloned());
+        builder = builder.cors_allowed_origins(origins);
+        builder = given(builder, self.goaway_chance, Builder::goaway_chance);
         if let Some(path) = &self.token_auth_file {
             builder = builder.add_token_file(&path.to_string_lossy(), &read(TOKEN_AUTH_FILE, path)?);
         }
@@ -82,9 +86,12 @@ impl Flags {
         for gate in &self.feature_gates {
             match gate {
                 Setting::BoundTokens(value) => builder = builder.bound_service_account_token_volume(*value),
+                Setting::Flagz(value) => builder = builder.flagz(*value),
+                Setting::Statusz(value) => builder = builder.statusz(*value),
                 Setting::Default => {}
             }
         }
+        builder = builder.flags(self.told());
         builder = builder.audit(self.audit.options.clone());
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
@@ -101,7 +108,7 @@ impl Flags {
     }
 
     /// `Some(false)` where kube-apiserver has no anonymous requests: if everything is allowed, and that was said.
-    fn denies_anonymous(&self) -> Option<bool> {
+    pub(super) fn denies_anonymous(&self) -> Option<bool> {
         let modes = &self.authorization_mode;
         let is_default = modes.is_empty() && self.authorization.options.config_file.is_none();
         let allows_all = modes.contains(&AuthorizationMode::AlwaysAllow) || (is_default && self.is_bare);

@@ -6,8 +6,15 @@
 use super::values::go_bool;
 use std::sync::LazyLock;
 
-/// The gate that this server obeys both ways, although kube-apiserver has it no more: whether pods have tokens that are bound to them.
-const BOUND_TOKENS: &str = "BoundServiceAccountTokenVolume";
+/// The setting of a gate that has an effect, by its value.
+type Effect = fn(bool) -> Setting;
+
+/// The gates that this server obeys both ways. kube-apiserver has the first one no more: whether pods have tokens that are bound to them.
+const OBEYED: [(&str, Effect); 3] = [
+    ("BoundServiceAccountTokenVolume", Setting::BoundTokens),
+    ("ComponentFlagz", Setting::Flagz),
+    ("ComponentStatusz", Setting::Statusz),
+];
 /// The component of a gate that names none.
 const COMPONENT: &str = "kube:";
 
@@ -34,6 +41,10 @@ impl Gate {
 pub(super) enum Setting {
     /// Pods have tokens that are bound to them, or the token in a secret.
     BoundTokens(bool),
+    /// `/flagz` is served.
+    Flagz(bool),
+    /// `/statusz` is served.
+    Statusz(bool),
     /// The default of a gate.
     Default,
 }
@@ -46,8 +57,8 @@ pub(super) fn setting(text: &str) -> Result<Setting, String> {
     let text = text.trim();
     let (name, value) = text.strip_prefix(COMPONENT).unwrap_or(text).split_once('=').ok_or("not GATE=BOOL")?;
     let value = go_bool(value.trim()).map_err(|why| format!("invalid value of {name}: {why}"))?;
-    if name == BOUND_TOKENS {
-        return Ok(Setting::BoundTokens(value));
+    if let Some((_, setting)) = OBEYED.iter().find(|(gate, _)| *gate == name) {
+        return Ok(setting(value));
     }
     match GATES.iter().find(|gate| gate.name == name) {
         None => Err(format!("unrecognized feature gate: {name}")),
@@ -70,6 +81,8 @@ mod tests {
         for (text, expected) in [
             ("BoundServiceAccountTokenVolume=false", Ok(Setting::BoundTokens(false))),
             ("APIResponseCompression=true", Ok(Setting::Default)),
+            ("ComponentFlagz=false", Ok(Setting::Flagz(false))),
+            ("kube:ComponentStatusz=true", Ok(Setting::Statusz(true))),
             ("kube:AllAlpha=F", Ok(Setting::Default)),
             ("AllAlpha=true", Err("fake-apiserver has the feature gate AllAlpha (alpha) only with its default, false")),
             ("Foo=true", Err("unrecognized feature gate: Foo")),

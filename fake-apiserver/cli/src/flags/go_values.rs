@@ -3,53 +3,22 @@
 //! Follows `Set` of the types in `github.com/spf13/pflag` (v1.0.10), in `k8s.io/component-base/cli/flag` and `logs/api/v1` (v0.37.1) and in
 //! `k8s.io/apimachinery/pkg/util/net` (v0.37.1), `strconv` and `encoding/csv` of Go 1.26.
 
+use super::csv;
 use super::table::Flag;
 use super::values::go_bool;
 use fake_apiserver::internals::parse_duration;
+use go_text::quote;
 use std::net::IpAddr;
 
 /// The regular expression in `k8s.io/apimachinery/pkg/api/resource`.
 const QUANTITY: &str = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
-
-/// A text as `%q` of Go prints it.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text, '"'))
-}
-
-/// A letter as `%q` of Go prints it.
-pub(super) fn quoted_letter(letter: char) -> String {
-    format!("'{}'", escaped(&letter.to_string(), '\''))
-}
-
-/// A text between those quotes.
-fn escaped(text: &str, quote: char) -> String {
-    let mut quoted = String::new();
-    for c in text.chars() {
-        match c {
-            c if c == quote => quoted.extend(['\\', c]),
-            '\\' => quoted.push_str("\\\\"),
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            // The letters of Latin-1 that cannot be printed, of which bytes are made.
-            '\u{80}'..='\u{a0}' | '\u{ad}' => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted
-}
 
 /// Whether the values of a flag that is given repeatedly count all, not only the last.
 pub(super) fn adds_up(flag: &Flag) -> bool {
     match flag.kind {
         // An empty address leaves the one before it.
         "ip" => true,
-        kind => ["Slice", "Array", "map", "Map", "ToString", ",..."].iter().any(|part| kind.contains(part)),
+        kind => ["Slice", "Array", "map", "Map", "ToString", "CertKey", ",..."].iter().any(|part| kind.contains(part)),
     }
 }
 
@@ -69,9 +38,9 @@ pub(super) fn read(flag: &Flag, text: &str) -> Result<Vec<String>, String> {
         "ip" if text.is_empty() => Ok(Vec::new()),
         "ip" => match text.trim().parse::<IpAddr>() {
             Ok(address) => Ok(vec![address.to_canonical().to_string()]),
-            Err(_) => Err(format!("failed to parse IP: {}", quoted(text))),
+            Err(_) => Err(format!("failed to parse IP: {}", quote(text))),
         },
-        "stringSlice" => record(text),
+        "stringSlice" => csv::fields(text),
         "int32Slice" => {
             let number = |item| integer("ParseInt", item, 0, i32::MIN.into(), i32::MAX.into());
             text.split(',').map(|item| number(item).map(|number| number.to_string())).collect()
@@ -97,7 +66,7 @@ pub(super) fn read(flag: &Flag, text: &str) -> Result<Vec<String>, String> {
 }
 
 fn boolean(text: &str) -> Result<bool, String> {
-    go_bool(text).map_err(|_| format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(text)))
+    go_bool(text).map_err(|_| format!("strconv.ParseBool: parsing {}: invalid syntax", quote(text)))
 }
 
 /// The items of a list without quotes; empty ones do not count.
@@ -107,7 +76,7 @@ fn items(text: &str) -> Vec<String> {
 
 /// `strconv.ParseInt` and `ParseUint`. With base 0 the prefix decides, and underscores may separate digits.
 fn integer(function: &str, text: &str, base: u32, least: i128, most: i128) -> Result<i128, String> {
-    let wrong = |why: &str| format!("strconv.{function}: parsing {}: {why}", quoted(text));
+    let wrong = |why: &str| format!("strconv.{function}: parsing {}: {why}", quote(text));
     let invalid = || wrong("invalid syntax");
     let is_signed = least < 0;
     let unsigned = text.strip_prefix(['+', '-']).filter(|_| is_signed).unwrap_or(text);
@@ -140,18 +109,18 @@ fn integer(function: &str, text: &str, base: u32, least: i128, most: i128) -> Re
 
 fn float(text: &str) -> Result<(), String> {
     // Rust reads what Go does, but for hexadecimal numbers and underscores.
-    text.parse::<f64>().map(drop).map_err(|_| format!("strconv.ParseFloat: parsing {}: invalid syntax", quoted(text)))
+    text.parse::<f64>().map(drop).map_err(|_| format!("strconv.ParseFloat: parsing {}: invalid syntax", quote(text)))
 }
 
 /// An item of `--vmodule`.
 fn pattern(item: &str) -> Result<(), String> {
     let parts: Vec<&str> = item.split('=').collect();
-    let [name, level] = parts[..] else { return Err(format!("{} does not have the pattern=N format", quoted(item))) };
+    let [name, level] = parts[..] else { return Err(format!("{} does not have the pattern=N format", quote(item))) };
     if name.is_empty() || level.is_empty() {
-        return Err(format!("{} does not have the pattern=N format", quoted(item)));
+        return Err(format!("{} does not have the pattern=N format", quote(item)));
     }
     let read = integer("ParseUint", level, 10, 0, i32::MAX.into());
-    read.map(drop).map_err(|why| format!("parsing verbosity in {}: {why}", quoted(item)))
+    read.map(drop).map_err(|why| format!("parsing verbosity in {}: {why}", quote(item)))
 }
 
 /// Whether a text looks like a quantity, as the regular expression says.
@@ -183,49 +152,4 @@ fn ports(text: &str) -> Result<(), String> {
         return Err(format!("end port cannot be less than start port: {text}"));
     }
     Ok(())
-}
-
-/// The fields of a line of CSV; none, if it is empty.
-fn record(text: &str) -> Result<Vec<String>, String> {
-    let wrong = |column: usize, why: &str| Err(format!("parse error on line 1, column {column}: {why}"));
-    let line = text.split('\n').next().unwrap_or_default();
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (mut fields, mut rest) = (Vec::new(), line);
-    loop {
-        let column = |rest: &str| line.len().saturating_sub(rest.len()).saturating_add(1);
-        let Some(mut quoted) = rest.strip_prefix('"') else {
-            let (field, after) = rest.split_once(',').map_or((rest, None), |(field, after)| (field, Some(after)));
-            if let Some(at) = field.find('"') {
-                return wrong(column(&rest[at..]), "bare \" in non-quoted-field");
-            }
-            fields.push(field.to_owned());
-            match after {
-                Some(after) => rest = after,
-                None => return Ok(fields),
-            }
-            continue;
-        };
-        let mut field = String::new();
-        loop {
-            let Some((part, after)) = quoted.split_once('"') else {
-                return wrong(line.len().saturating_add(1), "extraneous or missing \" in quoted-field");
-            };
-            field.push_str(part);
-            if let Some(more) = after.strip_prefix('"') {
-                field.push('"');
-                quoted = more;
-            } else if let Some(more) = after.strip_prefix(',') {
-                rest = more;
-                break;
-            } else if after.is_empty() {
-                fields.push(field);
-                return Ok(fields);
-            } else {
-                return wrong(column(after).saturating_sub(1), "extraneous or missing \" in quoted-field");
-            }
-        }
-        fields.push(field);
-    }
 }

@@ -6,21 +6,26 @@ mod authorization;
 mod bare;
 mod build;
 mod controllers;
+mod csv;
 mod gates;
+mod given;
 mod go_values;
 mod option;
 mod others;
 mod pflag;
 mod shell;
 mod table;
+mod told;
 mod values;
 
 pub use bare::OWN_FLAGS;
 
+use crate::errors;
 use audit::AuditFlags;
 use authentication::AuthenticationFlags;
 use authorization::AuthorizationFlags;
-use clap::{CommandFactory as _, Parser};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use clap_complete::Shell;
 use controllers::Choice;
 use fake_apiserver::{AuthorizationMode, git_version};
@@ -36,8 +41,8 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 use values::{
-    ServiceAddress, clock_offset, go_bool, max_token_expiration, port_range, request_timeout, runtime_config,
-    service_address, transport_security,
+    Listed, ServiceAddress, clock_offset, go_bool, listed, max_token_expiration, port_range, request_timeout,
+    runtime_config, service_address, transport_security,
 };
 
 /// The forms of the command.
@@ -113,6 +118,13 @@ pub struct Flags {
     /// Directives of the header Strict-Transport-Security, separated by commas: max-age=SECONDS, includeSubDomains, preload
     #[arg(help_heading = SERVING, long, value_name = "DIRECTIVES", value_delimiter = ',', value_parser = transport_security)]
     strict_transport_security_directives: Vec<String>,
+    /// Origins of web pages elsewhere that may use the server (CORS), separated by commas: regular expressions that have ^ or // and $ or :, such as
+    /// ^https://example\.com(:|$)
+    #[arg(help_heading = SERVING, long, value_name = "EXPRESSIONS", value_parser = listed)]
+    cors_allowed_origins: Vec<Listed>,
+    /// Part of the HTTP/2 requests after which the client is told to open another connection (GOAWAY), from 0, the default, to 0.02
+    #[arg(help_heading = SERVING, long, value_name = "CHANCE")]
+    goaway_chance: Option<f64>,
     /// URL of an `etcd` of `fake-apiserver assets`, which keeps the objects while no server runs
     #[arg(help_heading = SERVING, long, value_name = "URL", value_delimiter = ',')]
     pub etcd_servers: Vec<String>,
@@ -235,6 +247,9 @@ pub struct Flags {
     /// Called as `kube-apiserver`: its defaults, and none of the controllers of a control plane.
     #[arg(skip)]
     is_bare: bool,
+    /// The words that were given for each flag.
+    #[arg(skip)]
+    given: given::Given,
 }
 
 /// The program's version, the emulated one and, if the build knew it, the commit.
@@ -280,7 +295,15 @@ impl Flags {
     /// The program's message, on one line.
     pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let arguments = std::iter::once("fake-apiserver").chain(arguments);
-        Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
+        Flags::parse_words(arguments).map_err(|error| one_line(&error))
+    }
+
+    /// Parses a command line with the program's name.
+    fn parse_words<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Self, clap::Error> {
+        let mut matches = Flags::command().try_get_matches_from(words)?;
+        let given = given::given(&Flags::command(), &matches);
+        let flags = Flags::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut Flags::command()))?;
+        Ok(Flags { given, ..flags })
     }
 
     /// Parses a command line without the program's name. On `--help` or a usage error the text is already printed.
@@ -290,14 +313,15 @@ impl Flags {
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, ExitCode> {
         let arguments = std::iter::once("fake-apiserver".into()).chain(arguments);
         // A failed write is ignored, as the exit code says the same.
-        match Flags::try_parse_from(arguments) {
+        match Flags::parse_words(arguments) {
             Ok(flags) if flags.help_flags => {
                 write!(std::io::stdout(), "{}", others::help()).ok();
                 Err(ExitCode::SUCCESS)
             }
             Ok(flags) => Ok(flags),
             Err(error) if error.use_stderr() => {
-                writeln!(std::io::stderr(), "{}", one_line(&error)).ok();
+                let (message, tip) = parts(&error);
+                errors::print(message.trim_start_matches("error: "), tip.as_deref());
                 Err(ExitCode::FAILURE)
             }
             Err(error) => {
@@ -305,6 +329,22 @@ impl Flags {
                 Err(ExitCode::SUCCESS)
             }
         }
+    }
+}
+
+/// clap's message without the usage, and what to do next.
+fn parts(error: &clap::Error) -> (String, Option<String>) {
+    let line = one_line(error);
+    match line.split_once(" (tip: ") {
+        Some((message, tips)) => {
+            let tips = tips.trim_end_matches(')').replace(") (tip: ", "; ");
+            (message.to_owned(), Some(tips))
+        }
+        None if error.kind() == ErrorKind::UnknownArgument => (
+            line,
+            Some("--help lists the flags, and --help-flags those of kube-apiserver without an effect".to_owned()),
+        ),
+        None => (line, None),
     }
 }
 

@@ -3,8 +3,9 @@
 //! Follows `parseArgs` of `github.com/spf13/pflag` (v1.0.10), `execute` of `github.com/spf13/cobra` (v1.10.2) and `WordSepNormalizeFunc` of
 //! `k8s.io/component-base/cli/flag` (v0.37.1).
 
-use super::go_values::{self, quoted, quoted_letter};
+use super::go_values;
 use super::table::{self, Flag};
+use go_text::{quote, quote_char};
 
 /// The flags with a name of one letter.
 const SHORTHANDS: [(char, &str); 2] = [('h', "help"), ('v', "v")];
@@ -35,7 +36,7 @@ impl Line {
         let items = go_values::read(flag, value).map_err(|why| {
             let shorthand = SHORTHANDS.iter().find(|(_, name)| *name == flag.name);
             let name = shorthand.map_or(String::new(), |(short, _)| format!("-{short}, ")) + "--" + flag.name;
-            format!("invalid argument {} for {} flag: {why}", quoted(value), quoted(&name))
+            format!("invalid argument {} for {} flag: {why}", quote(value), quote(&name))
         })?;
         match self.given.iter_mut().find(|(given, _)| given.name == flag.name) {
             None => self.given.push((flag, items)),
@@ -99,7 +100,7 @@ fn short<'w>(line: &mut Line, letters: &str, mut after: &'w [String]) -> Result<
     while let Some(letter) = rest.chars().next() {
         let flag = SHORTHANDS.iter().find(|(short, _)| *short == letter).and_then(|(_, name)| table::find(name));
         // Go names the first byte.
-        let letter_named = quoted_letter(char::from(rest.as_bytes()[0]));
+        let letter_named = quote_char(char::from(rest.as_bytes()[0]));
         let flag = flag.ok_or_else(|| format!("unknown shorthand flag: {letter_named} in -{rest}"))?;
         let behind = &rest[letter.len_utf8()..];
         if let Some(value) = behind.strip_prefix('=').filter(|value| !value.is_empty()) {

@@ -1,5 +1,6 @@
 //! The values of flags, in the forms of Go.
 
+use super::csv;
 use fake_apiserver::internals::parse_duration;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -59,6 +60,15 @@ pub(super) fn transport_security(text: &str) -> Result<String, String> {
         _ if is_age || ["includeSubDomains", "preload"].contains(&text) => Ok(text.to_owned()),
         _ => Err("allowed values: max-age=expireTime, includeSubDomains, preload".into()),
     }
+}
+
+/// The items of a list, which is a line of CSV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listed(pub(super) Vec<String>);
+
+/// A list as `stringSlice` of pflag.
+pub(super) fn listed(text: &str) -> Result<Listed, String> {
+    csv::fields(text).map(Listed)
 }
 
 /// The address of a port of a service.

@@ -6,10 +6,10 @@
 
 use super::decoded::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, too_deep};
 use super::lexer::{Lexer, SyntaxError};
-use super::text::quote;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
 use super::{bytes, float, time};
+use go_text::quote;
 use quantity::Quantity;
 use std::borrow::Cow;
 use tree::{Map, Text, Value};

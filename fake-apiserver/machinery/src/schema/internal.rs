@@ -5,8 +5,8 @@
 //! `internals.txt`. Types of apimachinery are the same inside and outside.
 
 use super::encode::{encode, encode_any};
-use super::text::quote;
 use super::types::{Field, Shape, TypeRef};
+use go_text::quote;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use tree::Value;

@@ -4,8 +4,9 @@
 //! answers of status 400. As there, the end of the input counts as a space first, and as an end only where a space would
 //! have been in order. Nothing here recurses, however deep the input nests.
 
-use super::text::{Specials, char_literal};
+use super::text::Specials;
 use super::token::Token;
+use go_text::quote_char;
 use std::borrow::Cow;
 
 /// `maxNestingDepth`.
@@ -225,7 +226,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn fail<T>(&self, context: &str) -> Scan<T> {
-        Err(SyntaxError(format!("invalid character {} {context}", char_literal(self.byte()))))
+        Err(SyntaxError(format!("invalid character {} {context}", quote_char(char::from(self.byte())))))
     }
 
     fn begin(&mut self) -> Scan<()> {

@@ -51,12 +51,12 @@ pub use encode::{Encoded, encode};
 pub use encode::{encode_any, encode_part};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub use float::{number as float, print as print_float};
+pub use go_text::{is_printable, quote};
 pub use marshal::{
     encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_ends, protobuf_field, protobuf_items,
 };
 pub use nature::Nature;
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
-pub use text::{is_printable, quote};
 pub use token::json_type;
 pub use types::{Field, OwnedType, TypeRef, Types};
 pub use unstructured::convert;

@@ -1,65 +1,116 @@
-//! `/metrics`: all metrics as text.
+//! `/metrics` and `/metrics/slis`: all metrics, in the format that the client prefers.
+//!
+//! Follows `prometheus/promhttp/http.go` of github.com/prometheus/client_golang (v1.24.0).
 
-use super::text::Text;
-use super::{BUCKETS, Series, lock, process};
+use super::families::{Families, Kind};
+use super::{BUCKETS, Series, lock, process, protobuf, text};
 use crate::admission::FAMILIES;
+use crate::api::request::Query;
+use crate::http::negotiate::{Exposition, Preferences};
 use crate::http::replica::Replica;
 use crate::measures::Measure;
 use crate::reconcile::api_service_availability;
 use crate::store::Scope;
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response};
-use std::collections::{BTreeMap, BTreeSet};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The response at `/metrics`; the method `DELETE` resets the counts.
-pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
-    if method == Method::DELETE {
-        replica.metrics.forget();
-        replica.measures.forget();
-        return text_response("metrics reset\n".to_owned(), "text/plain; charset=utf-8", replica);
-    }
-    text_response(rendered(replica), "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", replica)
+/// The path of the metrics.
+pub(in crate::http) const PATH: &str = "/metrics";
+/// The path of the metrics about the health of the server.
+pub(in crate::http) const SLIS: &str = "/metrics/slis";
+
+/// A request for metrics.
+pub(in crate::http) struct Scrape<'r> {
+    pub(in crate::http) replica: &'r Replica,
+    pub(in crate::http) method: &'r Method,
+    pub(in crate::http) query: &'r Query<'r>,
+    pub(in crate::http) preferences: Preferences<'r>,
+    pub(in crate::http) now: Timestamp,
 }
 
-fn text_response(text: String, content_type: &'static str, replica: &Replica) -> Response<Bytes> {
-    let started = replica.metrics.started.as_second();
-    let response = Response::builder().header(CONTENT_TYPE, content_type);
+/// The response, if the path is one of metrics; the method `DELETE` resets the counts.
+pub(in crate::http) fn answer(path: &str, scrape: &Scrape<'_>) -> Option<Response<Bytes>> {
+    let Scrape { replica, method, now, .. } = scrape;
+    let resets = *method == Method::DELETE;
+    match path {
+        PATH if resets => {
+            replica.metrics.forget(*now);
+            replica.measures.forget();
+            Some(was_reset())
+        }
+        PATH => Some(scrape.exposed(rendered(replica), replica.metrics.since())),
+        SLIS if resets => {
+            replica.checks.forget(*now);
+            Some(was_reset())
+        }
+        SLIS => Some(scrape.exposed(replica.checks.families(), replica.checks.since())),
+        _ => None,
+    }
+}
+
+fn was_reset() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"metrics reset\n"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
-        .header("process-start-time-unix", started)
-        .body(text.into())
-        .expect("constants and a number make a response")
+}
+
+impl Scrape<'_> {
+    /// The metrics in the format that the client prefers; of the families that it names in `name[]`, or of all.
+    fn exposed(&self, families: Families, since: Timestamp) -> Response<Bytes> {
+        let (format, escaping) = self.preferences.exposition();
+        let names: HashSet<&str> = self.query.all("name[]").collect();
+        let mut bytes = Vec::new();
+        let mut text = String::new();
+        for family in families.finish(&names) {
+            match format {
+                Exposition::Text => text::write(&mut text, &family),
+                Exposition::Delimited => protobuf::write_delimited(&mut bytes, &family, since),
+                Exposition::MessageText => protobuf::write_text(&mut text, &family, since, false),
+                Exposition::CompactText => protobuf::write_text(&mut text, &family, since, true),
+            }
+        }
+        bytes.extend(text.into_bytes());
+        let mut response = Response::new(bytes.into());
+        let content_type = HeaderValue::try_from(format.content_type(escaping)).expect("words in ASCII");
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+        let started = HeaderValue::from(self.replica.metrics.started.as_second());
+        response.headers_mut().insert("process-start-time-unix", started);
+        response
+    }
 }
 
 /// All metrics, sorted by their names as upstream's are.
-fn rendered(replica: &Replica) -> String {
-    let mut text = Text::default();
+fn rendered(replica: &Replica) -> Families {
+    let mut families = Families::default();
     let mut all = replica.metrics.all(&replica.cluster);
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
-    unavailable(&mut text, replica);
-    measured(&mut text, replica, "apiserver_admission_");
+    unavailable(&mut families, replica);
+    measured(&mut families, replica, "apiserver_admission_");
     let [read_only, mutating] = replica.in_flight.now();
-    text.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", "gauge");
-    text.sample("apiserver_current_inflight_requests", &[("request_kind", "mutating")], mutating as f64);
-    text.sample("apiserver_current_inflight_requests", &[("request_kind", "readOnly")], read_only as f64);
-    text.family(
+    families.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", Kind::Gauge);
+    families.sample(&[("request_kind", "mutating")], mutating as f64);
+    families.sample(&[("request_kind", "readOnly")], read_only as f64);
+    families.family(
         "apiserver_current_inqueue_requests",
         "[ALPHA] Maximal number of queued requests in this apiserver per request kind in last second.",
-        "gauge",
+        Kind::Gauge,
     );
     for kind in ["mutating", "readOnly"] {
-        text.sample("apiserver_current_inqueue_requests", &[("request_kind", kind)], 0.0);
+        families.sample(&[("request_kind", kind)], 0.0);
     }
-    text.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", "gauge");
+    families.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", Kind::Gauge);
     for (labels, open) in open_watches(&all) {
-        text.sample("apiserver_longrunning_requests", &labels, open as f64);
+        families.sample(&labels, open as f64);
     }
-    measured(&mut text, replica, "apiserver_mutating_");
-    durations(&mut text, &all);
-    undisturbed_durations(&mut text, &all);
-    text.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", "counter");
+    measured(&mut families, replica, "apiserver_mutating_");
+    durations(&mut families, &all);
+    undisturbed_durations(&mut families, &all);
+    families.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", Kind::Counter);
     let mut counts: BTreeMap<(u16, LabelPairs<'_>), u64> = BTreeMap::new();
     for series in &all {
         for (code, count) in &*lock(&series.codes) {
@@ -70,37 +121,37 @@ fn rendered(replica: &Replica) -> String {
         let code = code.to_string();
         let mut labels = vec![("code", &*code)];
         labels.extend(rest);
-        text.sample("apiserver_request_total", &labels, count as f64);
+        families.sample(&labels, count as f64);
     }
-    deprecated(&mut text, &all);
-    objects(&mut text, replica);
-    measured(&mut text, replica, "apiserver_validating_");
-    events(&mut text, &all);
-    text.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", "counter");
+    deprecated(&mut families, &all);
+    objects(&mut families, replica);
+    measured(&mut families, replica, "apiserver_validating_");
+    events(&mut families, &all);
+    families.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", Kind::Counter);
     for (result, count) in &*lock(&replica.metrics.authentications) {
-        text.sample("authentication_attempts", &[("result", result)], *count as f64);
+        families.sample(&[("result", result)], *count as f64);
     }
-    text.build_info();
-    process::write(&mut text);
-    text.version_info();
-    text.finish()
+    families.build_info();
+    process::write(&mut families);
+    families.version_info();
+    families
 }
 
 /// The measures of admission in families whose names begin with that; those without any are left out.
-fn measured(text: &mut Text, replica: &Replica, prefix: &str) {
+fn measured(families: &mut Families, replica: &Replica, prefix: &str) {
     for family in FAMILIES.iter().filter(|family| family.name.starts_with(prefix)) {
         let (name, all) = (family.name, replica.measures.of(family));
         if !all.is_empty() {
-            text.family(name, family.help, if family.bounds.is_empty() { "counter" } else { "histogram" });
+            families.family(name, family.help, if family.bounds.is_empty() { Kind::Counter } else { Kind::Histogram });
         }
         for (values, Measure { counts, sum }) in all {
             let labels: Vec<(&str, &str)> =
                 family.labels.iter().copied().zip(values.iter().map(String::as_str)).collect();
             match family.bounds {
-                [] => text.sample(name, &labels, counts[0] as f64),
+                [] => families.sample(&labels, counts[0] as f64),
                 bounds => {
                     let bounds: Vec<f64> = bounds.iter().map(|bound| *bound as f64 / 1e9).collect();
-                    text.histogram(name, &labels, &bounds, &counts, sum as f64 / 1e9);
+                    families.histogram(&labels, &bounds, &counts, sum as f64 / 1e9);
                 }
             }
         }
@@ -138,32 +189,32 @@ fn histograms<'s>(
     histograms
 }
 
-fn durations(text: &mut Text, all: &[Arc<Series>]) {
+fn durations(families: &mut Families, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_request_duration_seconds";
-    text.family(NAME, "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", "histogram");
+    families.family(NAME, "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", Kind::Histogram);
     for (labels, (counts, seconds)) in histograms(all.iter(), Series::labels_with_dry_run) {
-        text.histogram(NAME, &labels, &BUCKETS, &counts, seconds);
+        families.histogram(&labels, &BUCKETS, &counts, seconds);
     }
 }
 
 /// The durations without those of dry runs, and without the time that webhooks and queues take, of which there is none. The first bounds
 /// are left out.
-fn undisturbed_durations(text: &mut Text, all: &[Arc<Series>]) {
+fn undisturbed_durations(families: &mut Families, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_request_sli_duration_seconds";
     const OMITTED: usize = 2;
-    text.family(NAME, "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in seconds for each verb, group, version, resource, subresource, scope and component.", "histogram");
+    families.family(NAME, "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in seconds for each verb, group, version, resource, subresource, scope and component.", Kind::Histogram);
     let real = all.iter().filter(|series| series.labels.dry_run.is_empty());
     for (labels, (mut counts, seconds)) in histograms(real, |series| series.labels(series.labels.scope)) {
         let first: u64 = counts.drain(..OMITTED).sum();
         counts[0] += first;
-        text.histogram(NAME, &labels, &BUCKETS[OMITTED..], &counts, seconds);
+        families.histogram(&labels, &BUCKETS[OMITTED..], &counts, seconds);
     }
 }
 
 /// The deprecated versions that were asked for. No version that is served has a release that removes it.
-fn deprecated(text: &mut Text, all: &[Arc<Series>]) {
+fn deprecated(families: &mut Families, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_requested_deprecated_apis";
-    text.family(NAME, "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.", "gauge");
+    families.family(NAME, "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.", Kind::Gauge);
     let asked: BTreeSet<_> = all
         .iter()
         .filter(|series| series.deprecated)
@@ -177,25 +228,25 @@ fn deprecated(text: &mut Text, all: &[Arc<Series>]) {
             ("subresource", subresource),
             ("version", version),
         ];
-        text.sample(NAME, &labels, 1.0);
+        families.sample(&labels, 1.0);
     }
 }
 
 /// The API services, 1 for those that are not available.
-fn unavailable(text: &mut Text, replica: &Replica) {
+fn unavailable(families: &mut Families, replica: &Replica) {
     const NAME: &str = "aggregator_unavailable_apiservice";
-    text.family(
+    families.family(
         NAME,
         "[ALPHA] Gauge of APIServices which are marked as unavailable broken down by APIService name.",
-        "gauge",
+        Kind::Gauge,
     );
     for (name, is_available) in api_service_availability(&replica.cluster.store.snapshot()) {
-        text.sample(NAME, &[("name", &name)], if is_available { 0.0 } else { 1.0 });
+        families.sample(&[("name", &name)], if is_available { 0.0 } else { 1.0 });
     }
 }
 
 /// The number of objects of each resource that is stored.
-fn objects(text: &mut Text, replica: &Replica) {
+fn objects(families: &mut Families, replica: &Replica) {
     const NAME: &str = "apiserver_resource_objects";
     let (catalog, snapshot) = (replica.cluster.catalog(), replica.cluster.store.snapshot());
     let stored = catalog.registry.resources().filter(|resource| resource.is_stored());
@@ -203,13 +254,13 @@ fn objects(text: &mut Text, replica: &Replica) {
         .map(|resource| (&*resource.group, &*resource.plural, snapshot.slice(&Scope::all(resource.id), "").len()))
         .collect();
     counts.sort_unstable();
-    text.family(NAME, "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.", "gauge");
+    families.family(NAME, "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.", Kind::Gauge);
     for (group, resource, count) in counts {
-        text.sample(NAME, &[("group", group), ("resource", resource)], count as f64);
+        families.sample(&[("group", group), ("resource", resource)], count as f64);
     }
 }
 
-fn events(text: &mut Text, all: &[Arc<Series>]) {
+fn events(families: &mut Families, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_watch_events_total";
     let mut counts: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
     for series in all {
@@ -218,8 +269,8 @@ fn events(text: &mut Text, all: &[Arc<Series>]) {
             *counts.entry((&series.group, &series.resource, &series.version)).or_default() += count;
         }
     }
-    text.family(NAME, "[BETA] Number of events sent in watch clients", "counter");
+    families.family(NAME, "[BETA] Number of events sent in watch clients", Kind::Counter);
     for ((group, resource, version), count) in counts {
-        text.sample(NAME, &[("group", group), ("resource", resource), ("version", version)], count as f64);
+        families.sample(&[("group", group), ("resource", resource), ("version", version)], count as f64);
     }
 }

@@ -1,7 +1,7 @@
 //! Metrics: the counts of requests, watches and objects, served at `/metrics`.
 //!
 //! ```text
-//!   request ─▶ Labels ─▶ Series (found once, then atomics) ─▶ text.rs ─▶ /metrics
+//!   request ─▶ Labels ─▶ Series (found once, then atomics) ─▶ families.rs ─▶ text.rs or protobuf.rs ─▶ /metrics
 //! ```
 //!
 //! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1).
@@ -9,11 +9,16 @@
 //! GAP: metrics: those of Go's runtime, etcd, caches, priority and fairness
 
 mod exposition;
+mod families;
+mod health_checks;
 mod process;
+mod protobuf;
 mod text;
 
-pub(super) use exposition::answer;
+pub(super) use exposition::{PATH, SLIS, Scrape, answer};
+pub(super) use health_checks::HealthChecks;
 
+use super::negotiate::PAGE_GROUP;
 use super::route::ResourcePath;
 use crate::api::request::Query;
 use crate::cluster::Cluster;
@@ -27,8 +32,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The path of the metrics.
-pub(super) const PATH: &str = "/metrics";
 /// The upper bounds of the buckets of durations, in seconds.
 const BUCKETS: [f64; 23] = [
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0,
@@ -45,8 +48,19 @@ const PATHS: [(&str, &str, &str); 6] = [
 ];
 /// The prefix of further ones.
 const DOCUMENTS: (&str, &str) = ("/openapi/v3/", "openapi/v3/");
+/// The pages whose requests are counted: the key of their series, and the labels `group`, `version` and `resource`.
+const PAGES: [(&str, [&str; 3]); 6] = [
+    ("flagz", ["", "", "flagz"]),
+    ("flagz/v1alpha1", [PAGE_GROUP, "v1alpha1", "flagz"]),
+    ("flagz/v1beta1", [PAGE_GROUP, "v1beta1", "flagz"]),
+    ("statusz", ["", "", "statusz"]),
+    ("statusz/v1alpha1", [PAGE_GROUP, "v1alpha1", "statusz"]),
+    ("statusz/v1beta1", [PAGE_GROUP, "v1beta1", "statusz"]),
+];
 /// The content type of an apply; with parameters it is a patch, as upstream.
 const APPLY: &str = "application/apply-patch+yaml";
+/// The version of pages that is deprecated.
+const DEPRECATED_PAGE: &str = "v1alpha1";
 /// The value of the label `component` for resources.
 const APISERVER: &str = "apiserver";
 
@@ -55,6 +69,8 @@ pub(crate) struct Metrics {
     series: RwLock<BTreeMap<Labels, Arc<Series>>>,
     authentications: Mutex<BTreeMap<&'static str, u64>>,
     started: Timestamp,
+    /// The time since which requests are counted.
+    since: Mutex<Timestamp>,
 }
 
 /// The labels of a series, in a form that is looked up without allocations.
@@ -101,7 +117,7 @@ pub(super) struct OpenWatch {
 impl Metrics {
     /// The metrics of a server that starts now, without requests.
     pub(super) fn new(now: Timestamp) -> Self {
-        Metrics { series: RwLock::default(), authentications: Mutex::default(), started: now }
+        Metrics { series: RwLock::default(), authentications: Mutex::default(), started: now, since: Mutex::new(now) }
     }
 
     /// The series of a request. A new one takes the place of those of versions that are gone.
@@ -127,7 +143,16 @@ impl Metrics {
         *lock(&self.authentications).entry(result).or_default() += 1;
     }
 
-    fn forget(&self) {
+    pub(super) fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    fn since(&self) -> Timestamp {
+        *lock(&self.since)
+    }
+
+    fn forget(&self, now: Timestamp) {
+        *lock(&self.since) = now;
         self.series.write().unwrap_or_else(PoisonError::into_inner).retain(|_, series| {
             lock(&series.codes).clear();
             series
@@ -212,19 +237,41 @@ impl Labels {
         let verb = (*method == Method::GET).then_some("GET")?;
         Some(Labels { target: None, component, path: label, verb, scope: "", running_scope: "", dry_run: "" })
     }
+
+    /// The labels of a request for a page with that group, version and resource.
+    pub(super) fn of_page(page: [&str; 3], method: &Method) -> Option<Self> {
+        let (path, _) = PAGES.into_iter().find(|(_, labels)| *labels == page)?;
+        let verb = match *method {
+            Method::GET | Method::HEAD => "GET",
+            Method::POST => "POST",
+            Method::PUT => "PUT",
+            Method::PATCH => "PATCH",
+            Method::DELETE => "DELETE",
+            _ => "other",
+        };
+        Some(Labels { target: None, component: APISERVER, path, verb, scope: "", running_scope: "", dry_run: "" })
+    }
 }
 
 impl Series {
     fn new(labels: Labels, served: Option<Served<'_>>) -> Self {
         let text = |of: fn(&Version) -> &str| served.map(|served| of(served.version).to_owned()).unwrap_or_default();
         let subresource = served.and_then(|served| served.subresource).map(|subresource| subresource.name.to_string());
+        let page =
+            PAGES.into_iter().find(|(path, _)| *path == labels.path).map(|(_, labels)| labels.map(str::to_owned));
+        let is_page = page.is_some();
+        let of_version =
+            || [text(|version| &version.group), text(|version| &version.name), text(|version| &version.plural)];
+        let [group, version, resource] = page.unwrap_or_else(of_version);
+        let subresource = subresource.unwrap_or_else(|| if is_page { "" } else { labels.path }.to_owned());
         Series {
             labels,
-            group: text(|version| &version.group),
-            version: text(|version| &version.name),
-            resource: text(|version| &version.plural),
-            subresource: subresource.unwrap_or_else(|| labels.path.to_owned()),
-            deprecated: served.is_some_and(|served| served.version.deprecation.is_some()),
+            deprecated: is_page && version == DEPRECATED_PAGE
+                || served.is_some_and(|served| served.version.deprecation.is_some()),
+            group,
+            version,
+            resource,
+            subresource,
             codes: Mutex::default(),
             buckets: std::array::from_fn(|_| AtomicU64::new(0)),
             nanoseconds: AtomicU64::new(0),

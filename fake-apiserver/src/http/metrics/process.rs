@@ -2,34 +2,43 @@
 //!
 //! Follows `prometheus/process_collector_procfsenabled.go` of github.com/prometheus/client_golang.
 
-use super::text::Text;
+use super::families::{Families, Kind};
 use std::fs;
 
 /// Ticks of a second in `/proc` (`USER_HZ`).
 const TICKS: f64 = 100.0;
+const START: &str = "process_start_time_seconds";
 const KIB: f64 = 1024.0;
 
 /// Writes the metrics of this process, from `/proc`.
-pub(super) fn write(text: &mut Text) {
+pub(super) fn write(families: &mut Families) {
     let metrics = [
-        ("process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.", cpu_seconds()),
-        ("process_max_fds", "gauge", "Maximum number of open file descriptors.", limit("Max open files")),
-        ("process_open_fds", "gauge", "Number of open file descriptors.", open_files()),
-        ("process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", status("VmRSS:")),
-        ("process_start_time_seconds", "gauge", "Start time of the process since unix epoch in seconds.", start()),
-        ("process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.", status("VmSize:")),
+        ("process_cpu_seconds_total", Kind::Counter, "Total user and system CPU time spent in seconds.", cpu_seconds()),
+        ("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors.", limit("Max open files")),
+        ("process_open_fds", Kind::Gauge, "Number of open file descriptors.", open_files()),
+        ("process_resident_memory_bytes", Kind::Gauge, "Resident memory size in bytes.", status("VmRSS:")),
+        (START, Kind::Gauge, "Start time of the process since unix epoch in seconds.", start()),
+        ("process_virtual_memory_bytes", Kind::Gauge, "Virtual memory size in bytes.", status("VmSize:")),
         (
             "process_virtual_memory_max_bytes",
-            "gauge",
+            Kind::Gauge,
             "Maximum amount of virtual memory available in bytes.",
             limit("Max address space"),
         ),
     ];
-    for (name, type_, help, value) in metrics {
+    for (name, kind, help, value) in metrics {
         if let Some(value) = value {
-            text.family(name, help, type_);
-            text.sample(name, &[], value);
+            families.read_family(name, help, kind);
+            families.sample(&[], value);
         }
+    }
+}
+
+/// Writes the time of the process' start, as a metric of Kubernetes.
+pub(super) fn write_start(families: &mut Families) {
+    if let Some(start) = start() {
+        families.family(START, "[ALPHA] Start time of the process since unix epoch in seconds.", Kind::Gauge);
+        families.sample(&[], start.trunc());
     }
 }
 

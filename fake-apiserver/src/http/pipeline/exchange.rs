@@ -56,6 +56,8 @@ pub(super) struct Trace {
     pub(super) body: Bytes,
     /// The series in which the request is counted.
     pub(super) counted: Option<Arc<Series>>,
+    /// Whether a web page elsewhere may read the response.
+    pub(super) is_cross_origin: bool,
     /// Whether a refusal has `nosniff`, whatever its reason.
     pub(super) nosniff: bool,
 }

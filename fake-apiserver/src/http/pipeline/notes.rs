@@ -7,6 +7,7 @@ use crate::audit::RequestRecord;
 use crate::http::body::ReplyBody;
 use crate::http::metrics::{Labels, OpenWatch};
 use crate::http::route::ResourcePath;
+use crate::http::zpages::{self, Asked};
 use crate::registry::Served;
 use http::Response;
 use http::header::{CONTENT_TYPE, USER_AGENT};
@@ -25,6 +26,20 @@ impl Exchange<'_> {
     pub(super) fn labels(&self, target: Served<'_>, path: &ResourcePath<'_>) -> Labels {
         let content_type = header(self.parts, CONTENT_TYPE);
         Labels::of_resource(target, path, self.verb, self.name(), (&self.parts.method, content_type, &self.query))
+    }
+
+    /// Notes the series that a request for a document is counted in, if there is one, and whether it is about a deprecated version.
+    pub(super) fn count_document(&self, trace: &mut Trace) {
+        let method = &self.parts.method;
+        let page = zpages::asked(&self.replica.pages, self.path, &self.preferences());
+        if let Some(audited) = trace.audited.as_mut().filter(|_| page.as_ref().is_some_and(Asked::is_deprecated)) {
+            audited.is_for_deprecated();
+        }
+        let labels = match page {
+            Some(page) => Labels::of_page(page.labels(), method),
+            None => Labels::of_path(self.path, method),
+        };
+        trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
     }
 
     /// Adds the request to the record.

@@ -12,6 +12,9 @@ use std::net::SocketAddr;
 /// The largest number of replicas: each has its ports and tasks.
 pub(super) const MOST_REPLICAS: usize = 100;
 
+/// The greatest chance of a request to end its connection.
+pub(super) const MOST_GOAWAY_CHANCE: f64 = 0.02;
+
 /// An error of starting a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -86,6 +89,12 @@ pub enum StartError {
         /// The directives.
         directives: String,
     },
+    /// The expressions of allowed origins are wrong.
+    #[error("{0}")]
+    CorsAllowedOrigins(String),
+    /// The chance that a request ends its connection is out of its bounds.
+    #[error("--goaway-chance can not be less than 0 or greater than {MOST_GOAWAY_CHANCE}")]
+    GoawayChance,
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),

@@ -4,22 +4,24 @@ mod admission;
 mod authentication;
 mod authorization;
 mod authorizer;
+mod bound;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod debug;
 mod error;
 mod limits;
+mod page_gates;
 mod pools;
 mod reach;
 mod requests;
 mod runtime_config;
 mod services;
 mod serving;
+mod zpages;
 
 pub use error::StartError;
 
 use super::cert_dir;
-use super::listener;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
@@ -34,8 +36,9 @@ use crate::cluster::Cluster;
 use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
+use crate::dice::Dice;
 use crate::fault::Faults;
-use crate::http::{Limits, Replica};
+use crate::http::{Limits, Origins, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
@@ -44,7 +47,9 @@ use crate::store::Store;
 use crate::threads;
 use crate::turns::Turns;
 use crate::webhook::Network;
-use error::MOST_REPLICAS;
+use bound::Bound;
+use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
+use page_gates::PageGates;
 use pools::Pools;
 use reach::Reach;
 use std::collections::BTreeMap;
@@ -52,7 +57,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// The issuer of most clusters.
@@ -105,21 +109,11 @@ pub struct Builder {
     services: Given,
     runtime_config: Vec<(String, String)>,
     state: Option<Vec<u8>>,
+    page_gates: PageGates,
+    cors_allowed_origins: Vec<String>,
+    goaway_chance: f64,
     #[cfg(feature = "controllers")]
     controllers: Settings,
-}
-
-/// The bound ports of a replica.
-struct Bound {
-    secure: Option<(TcpListener, SocketAddr)>,
-    insecure: Option<(TcpListener, SocketAddr)>,
-}
-
-impl Bound {
-    /// The address of the HTTPS port, or of the plain HTTP port if it has only that.
-    fn address(&self) -> Option<SocketAddr> {
-        self.secure.as_ref().or(self.insecure.as_ref()).map(|(_, address)| *address)
-    }
 }
 
 impl Default for Builder {
@@ -159,6 +153,9 @@ impl Default for Builder {
             services: Given::default(),
             runtime_config: Vec::new(),
             state: None,
+            page_gates: PageGates::default(),
+            cors_allowed_origins: Vec::new(),
+            goaway_chance: 0.0,
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
@@ -254,7 +251,8 @@ impl Builder {
             (self, controllers_token) = self.add_controllers_user(&ids);
         }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
-        let bound = self.bind()?;
+        let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
+        let origins = Origins::of(&self.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
         let shutdown = CancellationToken::new();
         let cluster = self.cluster(ids, &bound, &shutdown).await?;
         let mut server = FakeApiServer {
@@ -266,7 +264,7 @@ impl Builder {
             #[cfg(feature = "controllers")]
             controllers: None,
         };
-        self.start_replicas(&mut server, bound, identity.as_ref());
+        self.start_replicas(&mut server, bound, identity.as_ref(), origins.as_ref());
         #[cfg(feature = "controllers")]
         if let Some(token) = controllers_token {
             server.start_controllers(&self.controllers, &token);
@@ -279,6 +277,9 @@ impl Builder {
             return Err(error);
         }
         self.pools.check()?;
+        if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.goaway_chance) {
+            return Err(StartError::GoawayChance);
+        }
         #[cfg(feature = "controllers")]
         self.check_controllers()?;
         let replicas = self.replicas;
@@ -340,6 +341,7 @@ impl Builder {
                 .as_ref()
                 .map(|all| all.pool().clone())
                 .unwrap_or_default(),
+            unserved_pages: self.page_gates.unserved(),
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
@@ -391,19 +393,16 @@ impl Builder {
         Ok(cluster)
     }
 
-    /// Binds the ports of all replicas.
-    fn bind(&self) -> Result<Vec<Bound>, StartError> {
-        let bind = |index| {
-            let secure = self.listen(self.secure_port, index)?;
-            let insecure = self.listen(self.insecure_port, index)?;
-            Ok(Bound { secure, insecure })
-        };
-        (0..self.replicas).map(bind).collect()
-    }
-
     /// Lets the replicas serve.
-    fn start_replicas(&self, server: &mut FakeApiServer, bound: Vec<Bound>, identity: Option<&Identity>) {
+    fn start_replicas(
+        &self,
+        server: &mut FakeApiServer,
+        bound: Vec<Bound>,
+        identity: Option<&Identity>,
+        origins: Option<&Origins>,
+    ) {
         let tls = identity.map(Identity::server_config);
+        let pages = self.pages(server.cluster.authenticator.issuers());
         for (index, bound) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
@@ -412,23 +411,12 @@ impl Builder {
             let mut replica =
                 Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
             replica.transport_security.clone_from(&self.transport_security);
+            replica.pages.clone_from(&pages);
+            replica.origins = origins.cloned();
+            replica.goaway_chance = self.goaway_chance;
+            replica.dice = Dice::new(self.seed.map(|seed| seed.wrapping_add(index as u64)));
             let secure = bound.secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));
         }
-    }
-
-    /// Binds the port of a replica: `first` and those that follow it, or any.
-    fn listen(&self, first: Option<u16>, replica: usize) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
-        let Some(first) = first else { return Ok(None) };
-        let port = match first {
-            0 => Some(0),
-            _ => u16::try_from(replica).ok().and_then(|replica| first.checked_add(replica)),
-        };
-        let port = port.ok_or(StartError::Ports { first, replicas: self.replicas })?;
-        let address = SocketAddr::new(self.bind_address, port);
-        let failed = |source| StartError::Listen { address, source };
-        let listener = listener::bind(address).map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        Ok(Some((listener, bound)))
     }
 }

@@ -73,6 +73,22 @@ impl Builder {
         self
     }
 
+    /// The origins of web pages elsewhere that may use the server (CORS), as regular expressions such as `^https://example\.com(:|$)`; none by
+    /// default.
+    #[must_use]
+    pub fn cors_allowed_origins(mut self, expressions: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.cors_allowed_origins = expressions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The part of the HTTP/2 requests, from 0, the default, to 0.02, after which the server tells the client to open another connection
+    /// (GOAWAY). With a [seed](Self::seed) they are the same ones on every run.
+    #[must_use]
+    pub fn goaway_chance(mut self, chance: f64) -> Self {
+        self.goaway_chance = chance;
+        self
+    }
+
     /// The directives of the header `Strict-Transport-Security`, such as `max-age=31536000`; without any, responses do not have it.
     #[must_use]
     pub fn strict_transport_security(mut self, directives: impl IntoIterator<Item = impl Into<String>>) -> Self {

@@ -40,7 +40,7 @@ fn connect() -> DuplexStream {
             _ => Reply::Whole("ok".into()),
         })
     };
-    tokio::spawn(serve(server, answer, 100, CancellationToken::new()));
+    tokio::spawn(serve(server, answer, |_| false, 100, CancellationToken::new()));
     client
 }
 

@@ -1,27 +1,15 @@
 //! Command lines as the real kube-apiserver reads them (`cargo xtask conformance command-lines`), and those of test environments.
 
 use super::*;
+use crate::flags::told;
 use serde_json::Value;
 
 const RECORDED: &str = include_str!("../../../../../fixtures/command-lines.jsonl");
 
-/// The value of a flag as Go prints it, for the types whose values are compared.
+/// The value of a flag as Go prints it; `None` if it is not given.
 fn shown(line: &Line, name: &str) -> Option<String> {
     let (flag, values) = line.given.iter().find(|(flag, _)| flag.name == name)?;
-    let in_csv = |value: &String| {
-        if value.contains([',', '"']) || value.starts_with(' ') {
-            quoted(value).replace("\\\"", "\"\"")
-        } else {
-            value.clone()
-        }
-    };
-    match flag.kind {
-        "stringSlice" | "int32Slice" => Some(format!("[{}]", values.iter().map(in_csv).collect::<Vec<_>>().join(","))),
-        "stringArray" => Some(format!("[{}]", values.iter().map(in_csv).collect::<Vec<_>>().join(","))),
-        "bool" | "int" | "int64" | "uint" | "Level" | "string" => values.last().cloned(),
-        "ip" => Some(values.last().map_or(flag.default, String::as_str).to_owned()),
-        _ => None,
-    }
+    Some(told::shown(flag, values))
 }
 
 #[test]
@@ -105,7 +93,7 @@ fn what_this_server_does_not_have_is_refused_by_name() {
             "--tls-sni-cert-key=a,b",
             "fake-apiserver does not support '--tls-sni-cert-key': there is one certificate for all names",
         ),
-        ("--goaway-chance=0.01", "invalid value '0.01' for '--goaway-chance': fake-apiserver has nothing but 0"),
+        ("--event-ttl=2h", "invalid value '2h' for '--event-ttl': fake-apiserver has nothing but 1h0m0s or 1h"),
         (
             "--authorization-mode=Foo",
             "invalid argument \"Foo\" for \"--authorization-mode\" flag: authorization-mode \"Foo\" is not a valid mode",
