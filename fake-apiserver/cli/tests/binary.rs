@@ -35,7 +35,7 @@ fn refusals_are_one_line() {
     let taken = taken.local_addr().expect("an address").port().to_string();
     for (arguments, expected) in [
         (&["--foo"][..], "error: unexpected argument '--foo' found"),
-        (&["--authorization-mode=ABAC"], "error: invalid value 'ABAC' for '--authorization-mode <MODES>': "),
+        (&["--authorization-mode=ABAC"], "error: authorization-mode ABAC's authorization policy file not passed"),
         (
             &["--authorization-mode=RBAC,RBAC"],
             "error: authorization-mode [\"RBAC\" \"RBAC\"] has mode specified more than once",
