@@ -140,7 +140,7 @@ pub fn parse_patch(body: &[u8]) -> ApiResult<Value> {
 /// # Errors
 /// If it is malformed, or does not apply.
 pub fn json_patch(document: Value, patch: &Value, checked: bool) -> ApiResult<Value> {
-    Ok(patch::json::apply(document, patch, checked, &Deadline::default())?)
+    patch::json::apply(document, patch, checked, &Deadline::default())
 }
 
 /// Applies a merge patch.

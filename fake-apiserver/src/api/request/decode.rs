@@ -16,8 +16,6 @@ use tree::{Text, Value};
 /// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
-/// The field of `metadata` for the field managers.
-
 /// The kind that a body must have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'k> {
@@ -280,11 +278,11 @@ pub(crate) fn keep_empty(expected: &Expected<'_>, sent: &Value, object: &mut Val
 
 /// The same for a body in JSON.
 fn keep_empty_in(expected: &Expected<'_>, body: &[u8], object: &mut Value) {
-    let is_named = |pointer: &&str| {
+    let is_named = |pointer: &&'static str| {
         let field = pointer.rsplit('/').next().unwrap_or_default();
         memchr::memmem::find(body, field.as_bytes()).is_some() && object.pointer(pointer).is_none()
     };
-    if expected.empty_lists().iter().any(|pointer| is_named(&pointer))
+    if expected.empty_lists().iter().any(is_named)
         && let Ok(sent) = schema::parse_json(body)
     {
         keep_empty(expected, &sent.object, object);
