@@ -1,4 +1,4 @@
-//! What environments of envtest take: measured by a program with each pair, one after the other.
+//! The time and memory that environments of envtest take: measured by a program with each pair, one after the other.
 
 use super::memory::Watch;
 use anyhow::{Context as _, Result, ensure};

@@ -2,7 +2,8 @@
 
 use super::preconditions::refuse_other_uid;
 use super::request::audited;
-use super::request::decode::{Expected, keep_empty, type_meta};
+use super::request::decode::{Expected, type_meta};
+use super::request::empty_lists;
 use super::request::media::{PatchFormat, patch_format};
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, undeterminable_name};
@@ -165,7 +166,7 @@ fn typed(
     }
     let Decoded { mut object, findings: more } =
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
-    keep_empty(expected, patched, &mut object);
+    empty_lists::keep(expected.empty_lists(), patched, &mut object);
     findings.extend(more);
     findings.extend(expected.apply_schema(&mut object, &request.deadline).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {

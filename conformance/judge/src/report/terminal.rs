@@ -5,8 +5,9 @@ use crate::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a terminal shows red until the end.
+/// The sequence from which a terminal shows text red, until [`END`].
 const RED: &str = "\x1b[31m";
+/// The sequence that ends a colour.
 const END: &str = "\x1b[0m";
 
 /// The line for a scenario that ended, with its findings.

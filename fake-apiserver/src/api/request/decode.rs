@@ -1,6 +1,7 @@
 //! Decoding of a request's body to an object of the expected kind, with the real decoder's refusals.
 
 use super::audited;
+use super::empty_lists;
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
@@ -85,7 +86,8 @@ impl<'k> Expected<'k> {
         self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema_to_applied(object, deadline))
     }
 
-    fn empty_lists(&self) -> &'static [&'static str] {
+    /// The lists that mean something also if they are empty, by JSON pointers.
+    pub(crate) fn empty_lists(&self) -> &'static [&'static str] {
         self.served.map_or(&[], |(resource, _)| resource.rules.empty_lists)
     }
 
@@ -259,34 +261,8 @@ pub(crate) fn object(
     (expected.default)(&mut object);
     expected.convert_to_storage(&mut object);
     audited::object(request, &object, || expected.with_defaults(&object));
-    keep_empty_in(expected, &sent.json, &mut object);
+    empty_lists::keep_in(expected.empty_lists(), &sent.json, &mut object);
     Ok(object)
-}
-
-/// Keeps the empty lists that mean something: decoding by type drops them.
-pub(crate) fn keep_empty(expected: &Expected<'_>, sent: &Value, object: &mut Value) {
-    for pointer in expected.empty_lists() {
-        let (parent, field) = pointer.rsplit_once('/').expect("a pointer to a field");
-        if sent.pointer(pointer).and_then(Value::as_array).is_some_and(Vec::is_empty)
-            && object.pointer(pointer).is_none()
-            && let Some(parent) = object.pointer_mut(parent)
-        {
-            parent[field] = Value::Array(Vec::new());
-        }
-    }
-}
-
-/// The same for a body in JSON.
-fn keep_empty_in(expected: &Expected<'_>, body: &[u8], object: &mut Value) {
-    let is_named = |pointer: &&'static str| {
-        let field = pointer.rsplit('/').next().unwrap_or_default();
-        memchr::memmem::find(body, field.as_bytes()).is_some() && object.pointer(pointer).is_none()
-    };
-    if expected.empty_lists().iter().any(is_named)
-        && let Ok(sent) = schema::parse_json(body)
-    {
-        keep_empty(expected, &sent.object, object);
-    }
 }
 
 /// A body as it was sent, and its JSON.

@@ -2,6 +2,7 @@
 
 pub(super) mod audited;
 pub(crate) mod decode;
+pub(crate) mod empty_lists;
 mod identity;
 pub(crate) mod media;
 mod mime;

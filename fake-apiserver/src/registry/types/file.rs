@@ -3,7 +3,21 @@
 //! Follows `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use crate::error::{Errors, Path};
+use std::collections::HashSet;
 use tree::Value;
+
+/// The paths of a volume's files so far.
+#[derive(Default)]
+pub(super) struct Paths(HashSet<String>);
+
+impl Paths {
+    /// The rule that no file has the path of another; a finding shows `shown`.
+    pub(super) fn once(&mut self, volume: Path<'_>, path: &str, shown: &str, errors: &mut Errors) {
+        if !self.0.insert(path.to_owned()) {
+            errors.invalid(volume, shown, "conflicting duplicate paths");
+        }
+    }
+}
 
 /// Rule for the permission bits of files.
 pub(super) fn mode(at: Path<'_>, mode: &Value, errors: &mut Errors) {

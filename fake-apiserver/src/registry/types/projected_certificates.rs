@@ -2,8 +2,7 @@
 //!
 //! Follows `validateProjectionSources` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::file::local_path;
-use super::projected_volume::Paths;
+use super::file::{Paths, local_path};
 use super::signer_name::signer_name;
 use crate::error::{Errors, Path};
 use crate::object::selector::validate_structured;

@@ -4,32 +4,12 @@
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::field_selector::{OF_FILES, object_field, resource_field};
-use super::file::{local_path, mode};
+use super::file::{Paths, local_path, mode};
 use super::projected_certificates::{pod_certificate, trust_bundle};
 use crate::error::{Errors, Path};
 use crate::registry::cursor::At;
 use crate::registry::{items, number, text};
-use std::collections::HashSet;
 use tree::Value;
-
-/// The paths of a volume's files so far.
-#[derive(Default)]
-pub(super) struct Paths(HashSet<String>);
-
-impl Paths {
-    /// The rule that no file has the path of another; a finding shows `shown`.
-    pub(super) fn once(&mut self, volume: Path<'_>, path: &str, shown: &str, errors: &mut Errors) {
-        if !self.0.insert(path.to_owned()) {
-            errors.invalid(volume, shown, "conflicting duplicate paths");
-        }
-    }
-
-    fn items_once(&mut self, volume: Path<'_>, source: &Value, name: Option<&str>, errors: &mut Errors) {
-        for path in items(source, "/items").iter().map(|item| text(item, "/path")).filter(|path| !path.is_empty()) {
-            self.once(volume, path, name.unwrap_or(path), errors);
-        }
-    }
-}
 
 /// Rules for the sources of a projected volume.
 pub(super) fn projected(volume: At<'_, '_>, errors: &mut Errors) {
@@ -40,13 +20,13 @@ pub(super) fn projected(volume: At<'_, '_>, errors: &mut Errors) {
             if files.is_set() {
                 files.field("name").set(errors);
                 key_to_path(files.path().child("items"), files.value(), errors);
-                paths.items_once(volume.path(), files.value(), Some(files.field("name").text()), errors);
+                items_once(&mut paths, volume.path(), files.value(), Some(files.field("name").text()), errors);
             }
         }
         let fields = source.field("downwardAPI");
         if fields.is_set() {
             downward_api(fields.path(), fields.value(), errors);
-            paths.items_once(volume.path(), fields.value(), None, errors);
+            items_once(&mut paths, volume.path(), fields.value(), None, errors);
         }
         let token = source.field("serviceAccountToken");
         if token.is_set() {
@@ -63,6 +43,13 @@ pub(super) fn projected(volume: At<'_, '_>, errors: &mut Errors) {
         if source.len() > 1 {
             source.forbidden("may not specify more than 1 volume type per source", errors);
         }
+    }
+}
+
+/// The rule that the files of a source have paths of their own; findings show `name`, or the path.
+fn items_once(paths: &mut Paths, volume: Path<'_>, source: &Value, name: Option<&str>, errors: &mut Errors) {
+    for path in items(source, "/items").iter().map(|item| text(item, "/path")).filter(|path| !path.is_empty()) {
+        paths.once(volume, path, name.unwrap_or(path), errors);
     }
 }
 
