@@ -18,7 +18,7 @@ pub struct Saved {
 }
 
 /// A content that an empty store takes over. Watches begin anew, as those of an API server that starts over the content of its etcd do: none
-/// begins before the present revision.
+/// begins before the revision that follows.
 #[derive(Debug, Default)]
 pub struct Takeover {
     /// The oldest revision that can be read.
