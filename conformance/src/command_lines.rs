@@ -1,11 +1,10 @@
 //! Records what the real kube-apiserver makes of command lines: `fixtures/command-lines.jsonl`, a line each. A case has the `words`; the rest is
 //! written here: what is printed or refused, or the values that flags have in the end. Servers do not start, as they are told of no etcd.
 
-use crate::control_plane::cache;
-use anyhow::{Context as _, Result, ensure};
+use crate::answered;
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -35,21 +34,10 @@ struct Answer {
 /// # Errors
 /// If the program was not built, or an answer is another one than the recorded one.
 pub fn record(file: &Path, check: bool) -> Result<()> {
-    let program = cache::program(cache::VERSION, "kube-apiserver")?;
-    let old = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    let mut new = String::new();
-    for line in old.lines() {
-        let Case { words, .. } = serde_json::from_str(line).with_context(|| line.to_owned())?;
-        let answer = ask(&program, &words)?;
-        new += &serde_json::to_string(&Case { words, answer })?;
-        new.push('\n');
-    }
-    if check {
-        let different: Vec<_> = old.lines().zip(new.lines()).filter(|(old, new)| old != new).collect();
-        ensure!(different.is_empty(), "the real program answers otherwise: {different:#?}");
-        return Ok(());
-    }
-    fs::write(file, new).with_context(|| format!("writing {}", file.display()))
+    answered::record(file, check, |program, Case { words, .. }| {
+        let answer = ask(program, &words)?;
+        Ok(Case { words, answer })
+    })
 }
 
 fn ask(program: &Path, words: &[String]) -> Result<Answer> {

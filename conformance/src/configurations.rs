@@ -2,9 +2,9 @@
 //! each. A case has the `flag` that names the file, its `text`, in which `$folder` is where it is, and further `flags`; the refusal is
 //! written here. Servers do not start, as there is no etcd.
 
-use crate::control_plane::cache;
+use crate::answered;
 use crate::credentials::SIGNING_KEY;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -40,21 +40,10 @@ struct Case {
 /// # Errors
 /// If the program was not built, or answers otherwise than recorded.
 pub fn record(file: &Path, check: bool) -> Result<()> {
-    let program = cache::program(cache::VERSION, "kube-apiserver")?;
-    let old = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    let mut new = String::new();
-    for line in old.lines() {
-        let case: Case = serde_json::from_str(line).with_context(|| line.to_owned())?;
-        let refused = refusal(&program, &case).with_context(|| line.to_owned())?;
-        new += &serde_json::to_string(&Case { refused, ..case })?;
-        new.push('\n');
-    }
-    if check {
-        let different: Vec<_> = old.lines().zip(new.lines()).filter(|(old, new)| old != new).collect();
-        ensure!(different.is_empty(), "the real program answers otherwise: {different:#?}");
-        return Ok(());
-    }
-    fs::write(file, new).with_context(|| format!("writing {}", file.display()))
+    answered::record(file, check, |program, case: Case| {
+        let refused = refusal(program, &case)?;
+        Ok(Case { refused, ..case })
+    })
 }
 
 /// The error with which the program ends, if it does not take the file.

@@ -20,6 +20,7 @@
 
 mod administrator;
 pub mod admission;
+mod answered;
 mod answers;
 pub mod attack;
 pub mod bless;
