@@ -161,7 +161,7 @@ impl<'a> Decoder<'a> {
             (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
             (Shape::Quantity, _) => *slot = self.quantity()?.into(),
             (Shape::IntOrString, _) => self.int_or_string(token, slot)?,
-            (Shape::Any, _) => *slot = self.raw_json()?,
+            (Shape::Any, _) => *slot = self.raw_json(target)?,
             (Shape::List { element, .. }, Token::Array) => self.list(target.at(*element), slot)?,
             (Shape::Map(element), Token::Object) => self.map(target.at(*element), slot)?,
             (Shape::Struct(content), Token::Object) => self.object(target, content, slot)?,
