@@ -52,7 +52,13 @@ impl<'a> Decoder<'a> {
     pub(super) fn raw_json(&mut self, ty: TypeRef<'_>) -> Step<Value> {
         let depth = self.depth();
         let raw = self.lexer.raw_value()?;
-        embedded(ty, raw, depth).map_err(|error| Failure::Value(error.to_string()))
+        // A text would stand for what is nested too deeply.
+        let value = if self.keeps_deep {
+            untyped::parse_within(raw, depth).map(|decoded| decoded.object)
+        } else {
+            embedded(ty, raw, depth)
+        };
+        value.map_err(|error| Failure::Value(error.to_string()))
     }
 
     /// The variant that the token begins. An empty list counts as absent.
