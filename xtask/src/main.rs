@@ -4,6 +4,7 @@
 
 mod bench;
 mod conformance;
+mod costs;
 mod dist;
 mod fuzz;
 mod schema;
@@ -40,6 +41,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Count what single requests cost, and write fixtures/costs.txt.
+    Costs(costs::Arguments),
     /// Compare two servers on definitions of custom resources; see `cargo xtask crds --help`.
     #[command(disable_help_flag = true)]
     Crds {
@@ -85,6 +88,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::BenchBare => bench::bare::run()?,
         Task::Clients { arguments } => return conformance::run(&[vec!["clients".to_owned()], arguments].concat()),
         Task::Conformance { arguments } => return conformance::run(&arguments),
+        Task::Costs(arguments) => costs::run(&arguments)?,
         Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
         Task::Dist(arguments) => dist::run(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")).join("..").as_path())?,
         Task::Manifests { arguments } => return conformance::run(&[vec!["manifests".to_owned()], arguments].concat()),

@@ -7,6 +7,7 @@ use crate::print;
 use crate::quantity::{Number, Quantity};
 use crate::short::Short;
 use crate::suffix::{BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format};
+use std::borrow::Cow;
 
 /// The reason why a text is not a quantity, in upstream's words.
 pub type Error = &'static str;
@@ -83,8 +84,11 @@ impl<'a> Parts<'a> {
     }
 
     /// All digits.
-    fn digits(&self) -> String {
-        format!("{}{}", self.numerator, self.denominator)
+    fn digits(&self) -> Cow<'a, str> {
+        match self.denominator {
+            "" => Cow::Borrowed(self.numerator),
+            denominator => Cow::Owned([self.numerator, denominator].concat()),
+        }
     }
 
     /// The power of ten of the last digit, where the first ones have the `exponent`. It overflows as upstream's does.

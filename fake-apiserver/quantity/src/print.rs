@@ -3,6 +3,7 @@
 //! Port of `CanonicalizeBytes` of `quantity.go`, `AsCanonicalBytes` of `amount.go` and `constructBytes` of `suffix.go` (v0.37.1).
 
 use crate::big::Big;
+use crate::short::Short;
 use crate::suffix::{BINARY_SUFFIXES, DECIMAL_SUFFIXES, Format};
 
 /// The greatest exponent that is read as it is, of those that are printed.
@@ -40,17 +41,47 @@ pub(crate) fn canonical(number: &Big, format: Format) -> String {
     {
         return format!("{sign}{digits}{}", BINARY_SUFFIXES.get(step).unwrap_or(&""));
     }
+    decimal(sign, &number.shown(), number.power(), format)
+}
+
+/// The same for a short number, without a big one.
+pub(crate) fn canonical_short(number: Short, format: Format) -> String {
+    let (mut digits, mut power) = (number.value.unsigned_abs(), i64::from(number.power));
+    if digits == 0 {
+        return "0".to_owned();
+    }
+    let sign = if number.value < 0 { "-" } else { "" };
+    while digits % 10 == 0 {
+        (digits, power) = (digits / 10, power + 1);
+    }
+    if format == Format::BinarySi
+        && let Ok(zeros) = u32::try_from(power)
+    {
+        let whole = 10_u64.checked_pow(zeros).and_then(|factor| digits.checked_mul(factor));
+        let Some(mut rest) = whole else { return canonical(&number.big(), format) };
+        if rest >= 1024 {
+            let mut step = 0;
+            while rest % 1024 == 0 {
+                (rest, step) = (rest / 1024, step + 1);
+            }
+            return format!("{sign}{rest}{}", BINARY_SUFFIXES.get(step).unwrap_or(&""));
+        }
+    }
+    decimal(sign, &digits.to_string(), power, format)
+}
+
+/// Digits of which the last is not zero, times a power of ten, in a format with decimal powers.
+fn decimal(sign: &str, digits: &str, power: i64, format: Format) -> String {
     // The exponent is a multiple of 3. Upstream's overflows, and is read as another one.
-    let exponent = (number.power() - number.power().rem_euclid(3)).min(MOST);
-    let zeros = usize::try_from(number.power() - exponent).unwrap_or(0);
-    let suffix = match format {
-        Format::DecimalExponent if exponent == 0 => String::new(),
-        Format::DecimalExponent => format!("e{exponent}"),
+    let exponent = (power - power.rem_euclid(3)).min(MOST);
+    let zeros = "0".repeat(usize::try_from(power - exponent).unwrap_or(0));
+    match format {
+        Format::DecimalExponent if exponent == 0 => format!("{sign}{digits}{zeros}"),
+        Format::DecimalExponent => format!("{sign}{digits}{zeros}e{exponent}"),
         // Upstream has no suffix beyond the table's, and prints none.
-        _ => DECIMAL_SUFFIXES
-            .iter()
-            .find(|(_, power)| i64::from(*power) == exponent)
-            .map_or(String::new(), |(suffix, _)| (*suffix).to_owned()),
-    };
-    format!("{sign}{}{}{suffix}", number.shown(), "0".repeat(zeros))
+        _ => {
+            let suffix = DECIMAL_SUFFIXES.iter().find(|(_, power)| i64::from(*power) == exponent);
+            format!("{sign}{digits}{zeros}{}", suffix.map_or("", |(suffix, _)| suffix))
+        }
+    }
 }

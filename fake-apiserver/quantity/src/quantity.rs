@@ -159,7 +159,10 @@ impl Quantity {
     pub fn text(&self) -> Cow<'_, str> {
         match &self.text {
             Some(text) => Cow::Borrowed(text),
-            None => Cow::Owned(print::canonical(&self.number.big().0, self.format)),
+            None => Cow::Owned(match &self.number {
+                Number::Short(short) => print::canonical_short(*short, self.format),
+                Number::Big(big, _) => print::canonical(big, self.format),
+            }),
         }
     }
 }
@@ -189,6 +192,9 @@ impl Ord for Quantity {
     fn cmp(&self, other: &Quantity) -> Ordering {
         match (&self.number, &other.number) {
             (Number::Short(one), Number::Short(other)) if one.power == other.power => one.value.cmp(&other.value),
+            (Number::Short(one), Number::Short(other)) if one.value.signum() != other.value.signum() => {
+                one.value.signum().cmp(&other.value.signum())
+            }
             (one, other) => one.big().0.cmp(&other.big().0),
         }
     }

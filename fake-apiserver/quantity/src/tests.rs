@@ -98,3 +98,19 @@ fn numbers_beyond_all_bounds_cost_as_much_as_their_texts() {
     assert_eq!(read(&format!("{}Gi", "9".repeat(3_000_000))), read("9223372036854775807"));
     assert_eq!(read("0e2147483647").sign(), Ordering::Equal);
 }
+
+#[test]
+fn short_numbers_are_printed_as_big_ones() {
+    use crate::print::{canonical, canonical_short};
+    use crate::short::Short;
+    use crate::suffix::Format::{BinarySi, DecimalExponent, DecimalSi};
+    let values = [0, 1, 7, 10, 999, 1000, 1023, 1024, 1536, 2048, 2_048_000, 1 << 40, 123_456_789, i64::MAX, i64::MIN];
+    for value in values.into_iter().flat_map(|value: i64| [value, value.wrapping_neg()]) {
+        for power in [-9, -7, -3, -1, 0, 1, 2, 3, 6, 15, 18, 19, 40] {
+            for format in [BinarySi, DecimalExponent, DecimalSi] {
+                let short = Short { value, power };
+                assert_eq!(canonical_short(short, format), canonical(&short.big(), format), "{short:?} {format:?}");
+            }
+        }
+    }
+}

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+use tree::counting::{Work, count};
 
 /// The length from which a body is not small, in bytes.
 pub(super) const SMALL: usize = 64 * 1024;
@@ -108,6 +109,7 @@ pub(super) async fn drive(request: Answer, offload: Offload) -> Response<ReplyBo
         Err(late) => late,
     };
     let _waiting = Waiting(offload.computation);
+    count(Work::Task, 1);
     match timeout_at(later(begin, late.after), tokio::spawn(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(failed)) => resume_unwind(failed.into_panic()),

@@ -24,6 +24,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tree::Value;
+use tree::counting::{Work, count};
 
 /// A resource: the stored objects of one kind, whatever version they are written and read in.
 #[derive(Debug)]
@@ -200,6 +201,7 @@ impl Resource {
     /// Findings about an object and, unless it is created, about its change, in the real server's order. If the time is up they may be
     /// too few.
     pub fn validate(&self, context: &Context<'_>, new: &Value, old: Option<&Value>) -> Findings {
+        count(Work::Walk, 1);
         let version = self.version(context.api_version);
         if let Some(mut own) = version.validate_custom(context, new, old) {
             let metadata = match old {

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use tree::Value;
+use tree::counting::{Work, count};
 
 /// The id of a form that stored objects and events are rendered in; the callers that render define the ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,6 +224,7 @@ fn member(revision: u64) -> String {
 }
 
 fn splice(before: &[u8], member: &str, after: &[u8]) -> Bytes {
+    count(Work::Copy, before.len() + after.len());
     let mut line = Vec::with_capacity(before.len() + member.len() + after.len() + 1);
     line.extend_from_slice(before);
     line.extend_from_slice(member.as_bytes());

@@ -14,6 +14,7 @@
 
 mod compare;
 mod convert;
+pub mod counting;
 mod index;
 mod map;
 mod serial;

@@ -1,5 +1,6 @@
 //! The fields of an object, in the order of their names.
 
+use crate::counting::{Work, count};
 use crate::{Text, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, btree_map};
@@ -163,6 +164,7 @@ impl Map {
 
 /// The place of a field in a list.
 fn find(list: &[(Text, Value)], name: &str) -> Option<usize> {
+    count(Work::Lookup, 1);
     if list.len() > MAX_TRIED {
         return place(list, name).ok();
     }

@@ -1,5 +1,6 @@
 //! Values to and from the formats of `serde`.
 
+use crate::counting::{Work, count};
 use crate::{Map, Text, Value};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -50,6 +51,7 @@ impl<'de> Deserialize<'de> for Map {
 /// # Errors
 /// If the text is not JSON.
 pub fn parse_object(json: &[u8]) -> Result<Value, serde_json::Error> {
+    count(Work::Parse, 1);
     // Checked once as a whole, not text by text.
     let json = std::str::from_utf8(json).map_err(serde_json::Error::custom)?;
     let mut deserializer = serde_json::Deserializer::from_str(json);

@@ -8,6 +8,7 @@ use super::types::{Form, Items, List, Map, NO_FORM, Type};
 use crate::deadline::{Deadline, Steps};
 use crate::schema::{Field, TypeRef};
 use std::cmp::Ordering;
+use tree::counting::{Work, count};
 use tree::{Map as Object, Text, Value};
 
 /// The changed fields. A field is in at most one of the sets.
@@ -32,6 +33,7 @@ pub enum Trees {
 /// # Errors
 /// If an item of a list has no key, or the deadline has passed.
 pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees, deadline: &Deadline) -> Result<Changes, String> {
+    count(Work::Walk, 1);
     Ok(Walk { trees, steps: Steps::until(deadline) }.compare(ty, old, new)?.1)
 }
 

@@ -55,21 +55,21 @@ impl Element {
                 json.extend_from_slice(b"f:");
                 schema::push_escaped(json, name);
             }
-            other => schema::push_escaped(json, &other.print()),
-        }
-    }
-
-    fn print(&self) -> String {
-        match self {
-            Element::Field(name) => ["f:", name].concat(),
-            Element::Value(value) => format!("v:{}", printed(value)),
             Element::Key(fields) => {
-                let field = |(name, value): &(Text, Value)| {
-                    format!("{}:{}", schema::encode_any(&Value::String(name.clone())), printed(value))
-                };
-                format!("k:{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
+                json.extend_from_slice(b"k:{");
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    json.extend_from_slice(if index > 0 { b",\\\"" } else { b"\\\"" });
+                    push_twice_escaped(json, name);
+                    json.extend_from_slice(b"\\\":");
+                    push_scalar(json, value);
+                }
+                json.push(b'}');
             }
-            Element::Index(index) => format!("i:{index}"),
+            Element::Value(value) => {
+                json.extend_from_slice(b"v:");
+                push_scalar(json, value);
+            }
+            Element::Index(index) => json.extend_from_slice(format!("i:{index}").as_bytes()),
         }
     }
 
@@ -116,6 +116,29 @@ impl Ord for Element {
             _ => self.rank().cmp(&other.rank()),
         }
     }
+}
+
+/// Appends a scalar in JSON, between the quotes of a string.
+fn push_scalar(json: &mut Vec<u8>, value: &Value) {
+    match value {
+        Value::String(text) => {
+            json.extend_from_slice(b"\\\"");
+            push_twice_escaped(json, text);
+            json.extend_from_slice(b"\\\"");
+        }
+        other => schema::push_escaped(json, &printed(other)),
+    }
+}
+
+/// Appends a text as it stands between the quotes of a string within a string. Few have characters that need escapes.
+fn push_twice_escaped(json: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte)) {
+        return json.extend_from_slice(text.as_bytes());
+    }
+    let mut once = Vec::new();
+    schema::push_escaped(&mut once, text);
+    let once = String::from_utf8(once).expect("an escaped text is UTF-8");
+    schema::push_escaped(json, &once);
 }
 
 /// A scalar in JSON. Exponents have two digits, which `encoding/json` would leave out.

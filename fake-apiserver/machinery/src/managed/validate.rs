@@ -6,6 +6,7 @@ use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, NO_FORM, Scalar, Type};
 use crate::schema;
+use tree::counting::{Work, count};
 use tree::{Text, Value};
 
 /// An error: the path of the value, and the reason.
@@ -184,6 +185,7 @@ fn go_syntax(value: &Value) -> String {
 
 /// The fields that a value names: scalars and other atomic values; items of lists; and fields that are undeclared or empty.
 pub fn fields_of(ty: Type<'_>, value: &Value) -> Set {
+    count(Work::Walk, 1);
     let (mut set, _) = collect(ty, value);
     set.sort();
     set

@@ -12,6 +12,7 @@ use super::{bytes, float, time};
 use go_text::quote;
 use quantity::Quantity;
 use std::borrow::Cow;
+use tree::counting::{Work, count};
 use tree::{Map, Text, Value};
 
 /// Decodes a body into the canonical tree of its type.
@@ -112,6 +113,7 @@ impl<'a> Decoder<'a> {
         outer: usize,
         decode: impl FnOnce(&mut Self) -> Step,
     ) -> Result<Vec<String>, DecodeError> {
+        count(Work::Parse, 1);
         let mut decoder = Decoder {
             lexer: Lexer::new(bytes),
             path: Vec::new(),
@@ -159,7 +161,7 @@ impl<'a> Decoder<'a> {
             (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
             (Shape::Quantity, _) => *slot = self.quantity()?.into(),
             (Shape::IntOrString, _) => self.int_or_string(token, slot)?,
-            (Shape::Any, _) => *slot = self.raw_json()?,
+            (Shape::Any, _) => *slot = self.raw_json(target)?,
             (Shape::List { element, .. }, Token::Array) => self.list(target.at(*element), slot)?,
             (Shape::Map(element), Token::Object) => self.map(target.at(*element), slot)?,
             (Shape::Struct(content), Token::Object) => self.object(target, content, slot)?,

@@ -5,6 +5,7 @@ use super::text::Specials;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
 use std::io::Write;
+use tree::counting::{Work, count};
 use tree::{Map, Text, Value};
 
 /// An object's JSON, without its `resourceVersion`, which is known only at commit.
@@ -47,6 +48,7 @@ impl Encoded {
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
+    count(Work::Encode, 1);
     let sorts = ty.as_struct().is_some_and(|content| content.open);
     let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new(), sorts };
     match ty.as_struct() {

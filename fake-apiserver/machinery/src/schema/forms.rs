@@ -4,19 +4,61 @@
 //! content of a union separately from the object around it: not strictly, into a new value, and its first error ends decoding.
 
 use super::decode::{Decoder, Failure, Step};
+use super::decoded::DecodeError;
+use super::lexer::Lexer;
 use super::token::Token;
 use super::types::{TypeRef, Union};
 use super::untyped;
 use tree::Value;
 
+/// The depth of nesting up to which a set of fields stays a text.
+const SHALLOW: usize = 100;
+
+/// JSON of any kind at that depth. A set of fields, which few requests look at, stays a text.
+///
+/// # Errors
+/// If it is not JSON.
+pub(super) fn embedded(ty: TypeRef<'_>, json: &[u8], depth: usize) -> Result<Value, DecodeError> {
+    let text = if ty.bare_name() == "FieldsV1" { plain(json) } else { None };
+    match text.filter(|text| Lexer::check(text.as_bytes()).is_ok()) {
+        Some(text) => Ok(Value::Raw(text.into())),
+        None => untyped::parse_within(json, depth).map(|decoded| decoded.object),
+    }
+}
+
+/// The text of an object that is encoded as Go would: without spaces between its parts, and nested no deeper than sets of fields
+/// are; `None` if it may be another one.
+fn plain(raw: &[u8]) -> Option<&str> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for byte in raw {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | b'<' | b'>' | b'&' | 0x7f.. => return None,
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' if !in_text => depth = depth.saturating_add(1),
+            b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > SHALLOW {
+            return None;
+        }
+    }
+    std::str::from_utf8(raw).ok().filter(|text| text.starts_with('{'))
+}
+
 impl<'a> Decoder<'a> {
     /// JSON of any kind.
-    pub(super) fn raw_json(&mut self) -> Step<Value> {
+    pub(super) fn raw_json(&mut self, ty: TypeRef<'_>) -> Step<Value> {
         let depth = self.depth();
         let raw = self.lexer.raw_value()?;
-        untyped::parse_within(raw, depth)
-            .map(|decoded| decoded.object)
-            .map_err(|error| Failure::Value(error.to_string()))
+        // A text would stand for what is nested too deeply.
+        let value = if self.keeps_deep {
+            untyped::parse_within(raw, depth).map(|decoded| decoded.object)
+        } else {
+            embedded(ty, raw, depth)
+        };
+        value.map_err(|error| Failure::Value(error.to_string()))
     }
 
     /// The variant that the token begins. An empty list counts as absent.

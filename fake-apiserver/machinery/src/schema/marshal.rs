@@ -7,6 +7,7 @@ use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeRef, Union};
 use super::wire::Writer;
 use super::{bytes, protobuf::MAGIC, time};
+use tree::counting::{Work, count};
 use tree::{Map, Value};
 
 /// The fields of `runtime.Unknown` that follow its `raw`: `contentEncoding` and `contentType`, both empty.
@@ -15,6 +16,7 @@ const REST: [u8; 4] = [0x1a, 0, 0x22, 0];
 /// The message of a canonical tree of a type. Unknown fields are left out, and so are `apiVersion` and `kind` of the object,
 /// which only the envelope has.
 pub fn encode_protobuf_message(object: &Value, ty: TypeRef) -> Vec<u8> {
+    count(Work::Encode, 1);
     let mut writer = Writer::default();
     if let Some(content) = ty.as_struct() {
         message(&mut writer, ty, content, object.as_object());

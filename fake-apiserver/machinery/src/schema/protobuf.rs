@@ -9,7 +9,7 @@ use super::lexer::push_utf8;
 use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeId, TypeRef, Union};
 use super::wire::{Read, Reader, WireType};
-use super::{bytes, float, time, untyped};
+use super::{bytes, float, forms, time};
 use quantity::Quantity;
 use tree::{Map, Value};
 
@@ -264,8 +264,8 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
         },
         Shape::IntOrString => int_or_string(raw),
         Shape::Any => match only_bytes(ty.bare_name(), "Raw", raw)? {
-            Some(json) if !json.is_empty() => match untyped::parse_within(json, depth) {
-                Ok(parsed) => Ok(parsed.object),
+            Some(json) if !json.is_empty() => match forms::embedded(ty, json, depth) {
+                Ok(value) => Ok(value),
                 // Upstream keeps the bytes, and ignores the field managers when it cannot read them.
                 Err(_) if ty.bare_name() == "FieldsV1" => Ok(Value::String(string(json).into())),
                 Err(error) => Err(error.to_string()),

@@ -66,6 +66,8 @@ pub fn convert(value: &mut Value, ty: TypeRef<'_>) -> Result<(), String> {
         (Shape::Bytes | Shape::List { .. }, value) => Err(format!("cannot restore slice from {}", kind(value))),
         (Shape::Map(_), value) => Err(format!("cannot restore map from {}", kind(value))),
         (Shape::Struct(_), value) => Err(format!("cannot restore struct from: {}", kind(value))),
+        // A text that was decoded before.
+        (Shape::Any, Value::Raw(_)) => Ok(()),
         // They have decoders of their own.
         (
             Shape::Time | Shape::MicroTime | Shape::Quantity | Shape::IntOrString | Shape::Any | Shape::Union(_),

@@ -5,7 +5,7 @@
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
 use crate::registry::{child, items, text};
-use tree::{Value, json};
+use tree::{Map, Value};
 
 /// Taints that a pod tolerates for five minutes by default.
 const TOLERATED: &[&str] = &["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
@@ -30,11 +30,15 @@ fn tolerate(pod: &mut Value) {
         if items(pod, "/spec/tolerations").iter().any(covers) {
             continue;
         }
-        let toleration = json!({ "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 });
+        let mut toleration = Map::with_capacity(4);
+        toleration.insert("effect".into(), "NoExecute".into());
+        toleration.insert("key".into(), (*key).into());
+        toleration.insert("operator".into(), "Exists".into());
+        toleration.insert("tolerationSeconds".into(), 300.into());
         let tolerations = child(child(pod, "spec"), "tolerations");
         match tolerations.as_array_mut() {
-            Some(tolerations) => tolerations.push(toleration),
-            None => *tolerations = json!([toleration]),
+            Some(tolerations) => tolerations.push(toleration.into()),
+            None => *tolerations = vec![Value::from(toleration)].into(),
         }
     }
 }
@@ -42,6 +46,7 @@ fn tolerate(pod: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tree::json;
 
     #[test]
     fn tolerations_are_added_once() {

@@ -10,6 +10,7 @@ use crate::object::{generation, meta, validate};
 use crate::registry::{Context, Findings, Handler, Strategy, carry_over};
 use crate::store::Entry;
 use std::sync::Arc;
+use tree::counting::{Work, count};
 use tree::{Map, Text, Value, json};
 
 /// The write of an object.
@@ -65,6 +66,7 @@ impl<'w> Write<'w, '_> {
 
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
+        count(Work::Walk, 1);
         (self.request.resource.rules.strategy.default)(new);
         (self.request.resource.rules.strategy.default_times)(new, self.request.now);
     }

@@ -23,10 +23,12 @@ use super::cursor::At;
 use crate::error::FieldError;
 use crate::schema::TypeRef;
 use tree::Value;
+use tree::counting::{Work, count};
 
 /// The findings about an object of that type, given those of the rules by hand (`ValidateDeclarativelyWithMigrationChecks`).
 pub(super) fn validate(ty: TypeRef<'_>, new: &Value, old: Option<&Value>, by_hand: Vec<FieldError>) -> Vec<FieldError> {
     let Some(checks) = PROGRAM.kind(ty.name()) else { return by_hand };
+    count(Work::Walk, 1);
     let mut declared = Vec::new();
     Run { updates: old.is_some() }.on_type(checks, At::new(new, ty), old, &mut declared);
     declared.retain(|finding| finding.stage != Stage::Alpha);

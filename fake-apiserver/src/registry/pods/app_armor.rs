@@ -45,7 +45,9 @@ struct Annotated {
 /// The containers with an annotation and no profile: the list of each, its index and the profile.
 fn annotated(pod: &Value) -> impl Iterator<Item = (&'static str, usize, Annotated)> {
     let of_pod = pod.pointer("/spec/securityContext/appArmorProfile");
-    let containers = LISTS.into_iter().flat_map(move |list| {
+    let is_annotated = meta::annotations(pod).iter().any(|(key, _)| key.starts_with(APP_ARMOR));
+    let lists = LISTS.into_iter().filter(move |_| is_annotated);
+    let containers = lists.flat_map(move |list| {
         let containers = items(&pod["spec"], &format!("/{list}"));
         containers.iter().enumerate().map(move |(index, container)| (list, index, container))
     });

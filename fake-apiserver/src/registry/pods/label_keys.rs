@@ -2,7 +2,6 @@
 //!
 //! Follows `mutatePodAffinity` and `mutateTopologySpreadConstraints` of `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
-use crate::object::meta;
 use crate::registry::defaults::visit;
 use tree::{Value, json};
 
@@ -17,18 +16,17 @@ const TERMS: [&str; 3] = [
 
 /// Adds the requirements to the label selectors of the terms. A term without a selector selects nothing, and stays so.
 pub(super) fn merge(pod: &mut Value) {
-    let metadata = json!({ "metadata": pod["metadata"].clone() });
+    let labels = pod["metadata"]["labels"].clone();
     for place in TERMS {
-        visit(&mut pod["spec"], place, &mut |term| require(term, &metadata));
+        visit(&mut pod["spec"], place, &mut |term| require(term, &labels));
     }
 }
 
-fn require(term: &mut Value, pod: &Value) {
-    let labels = meta::labels(pod);
+fn require(term: &mut Value, labels: &Value) {
     let mut added = Vec::new();
     for (field, operator) in OPERATORS {
         let keys = term[field].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let values = keys.filter_map(|key| Some((key, labels.get(key)?)));
+        let values = keys.filter_map(|key| Some((key, labels.get(key)?.as_str()?)));
         added.extend(values.map(|(key, value)| json!({ "key": key, "operator": operator, "values": [value] })));
     }
     if added.is_empty() || !term["labelSelector"].is_object() {

@@ -25,7 +25,7 @@ use super::types::drop_disabled_fields;
 use super::{carry_over, child, flag, items, text};
 use crate::clock::format_seconds;
 use crate::object::meta;
-use tree::{Value, json};
+use tree::{Map, Value, json};
 
 pub(super) const RULES: Rules = Rules {
     resets: &[("status", &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])],
@@ -91,7 +91,10 @@ pub(super) const RULES: Rules = Rules {
 
 fn prepare_create(context: &Context<'_>, pod: &mut Value) {
     pod_level_resources::default(pod);
-    let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service(pod) });
+    let mut status = Map::with_capacity(2);
+    status.insert("phase".into(), "Pending".into());
+    status.insert("qosClass".into(), quality_of_service(pod).into());
+    let mut status = Value::from(status);
     if !items(pod, "/spec/schedulingGates").is_empty() {
         status["conditions"] = json!([{
             "type": "PodScheduled",

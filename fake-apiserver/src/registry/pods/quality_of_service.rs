@@ -2,9 +2,9 @@
 //!
 //! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1).
 
+use crate::registry::items;
 use crate::registry::quantity::amount;
 use crate::registry::types::is_pod_level_resource;
-use crate::registry::{items, text};
 use tree::{Map, Value};
 
 /// `status.qosClass` of a pod.
@@ -25,8 +25,9 @@ pub(crate) fn has_pod_level_resources(pod: &Value) -> bool {
 
 /// The class of resources by themselves (`requirementsQOS`).
 fn class(resources: &Value) -> &'static str {
-    let amounts =
-        |resource: &str| ["requests", "limits"].map(|list| amount(text(resources, &format!("/{list}/{resource}"))));
+    let amounts = |resource: &str| {
+        ["requests", "limits"].map(|list| amount(resources[list][resource].as_str().unwrap_or_default()))
+    };
     let of_resource = |resource: &&str| match amounts(resource) {
         [request, limit] if request != limit => "Burstable",
         [request, _] if request.is_zero() => "BestEffort",

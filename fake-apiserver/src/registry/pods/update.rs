@@ -65,6 +65,9 @@ fn annotations(new: &Value, old: &Value, errors: &mut Errors) {
 
 /// Rule for the fields of the spec that may not change.
 fn rest(errors: &mut Errors, new: &Value, old: &Value) {
+    if new == old {
+        return;
+    }
     let mut rest = new.clone();
     for list in ["containers", "initContainers"] {
         for (index, container) in rest.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {

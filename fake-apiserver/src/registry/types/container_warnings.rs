@@ -54,6 +54,9 @@ pub(super) fn container_warnings(at: Path<'_>, pod: &Value, warnings: &mut Vec<S
 
 /// Annotations that fields have replaced.
 fn annotations(at: Path<'_>, pod: &Value, container: &Value, warnings: &mut Vec<String>) {
+    if !meta::annotations(pod).iter().any(|(key, _)| key.starts_with(SECCOMP) || key.starts_with(APP_ARMOR)) {
+        return;
+    }
     let name = text(container, "/name");
     let context = &container["securityContext"];
     let at_annotations = at.child("metadata.annotations");

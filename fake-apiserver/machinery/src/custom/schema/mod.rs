@@ -43,6 +43,7 @@ use embedded::Mode;
 use node::Purpose;
 use report::Where;
 use tree::Value;
+use tree::counting::{Work, count};
 
 /// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown
 /// fields (`ValidateDefaults`). Those that satisfy it are passed to `judge`, which says whether to go on. If the time is up, they are too few.
@@ -95,11 +96,13 @@ impl Structural {
     /// Removes fields that the schema does not have, at any depth. Returns their paths, in order: `spec.bogus`, `spec.list[0].x`. If
     /// the time is up, the object stays incomplete, as it does with the methods below.
     pub fn prune(&self, object: &mut Value, deadline: &Deadline) -> Vec<String> {
+        count(Work::Walk, 1);
         prune::prune(&self.root, object, true, deadline)
     }
 
     /// Removes fields that are null, not nullable, and without a default.
     pub fn prune_nulls(&self, object: &mut Value, deadline: &Deadline) {
+        count(Work::Walk, 1);
         defaults::prune_nulls(&self.root, object, deadline);
     }
 
@@ -121,12 +124,14 @@ impl Structural {
 
     /// Sets missing fields to their defaults.
     pub fn set_defaults(&self, object: &mut Value, deadline: &Deadline) {
+        count(Work::Walk, 1);
         defaults::set(&self.root, object, deadline);
     }
 
     /// Findings about an object, which replaces `old`, if there is one: unchanged values are exempt (ratcheting). If the time is up,
     /// they are too few, as are those of the methods below.
     pub fn validate(&self, object: &Value, old: Option<&Value>, deadline: &Deadline) -> Vec<FieldError> {
+        count(Work::Walk, 1);
         let compared = Compared::until(deadline);
         let old = old.map(|old| Old::new(old, &compared));
         validate::check(&self.root, &Where::root(None), object, old, deadline).into_findings()
