@@ -65,7 +65,7 @@ impl<'w> Write<'w, '_> {
 
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
-        (self.request.resource.rules.strategy.default)(new);
+        (self.request.version.default)(new);
         (self.request.resource.rules.strategy.default_times)(new, self.request.now);
     }
 

@@ -10,6 +10,8 @@ mod permissions;
 mod requests;
 mod selectors;
 mod slices;
+mod v1beta1;
+mod v1beta2;
 
 use super::columns::since;
 use super::context::Context;
@@ -35,6 +37,7 @@ pub(super) const DEVICE_CLASS: Rules = Rules {
     owns_generation: true,
     delete_returns_object: true,
     strategy: Strategy { validate: validate_class, ..Strategy::NONE },
+    optional: &[v1beta2::VERSION, v1beta1::DEVICE_CLASS],
     ..Rules::ORDINARY
 };
 
@@ -75,6 +78,7 @@ pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
         ..Strategy::NONE
     },
     subresources: &[("status", Strategy { validate: validate_taint_rule_status, ..Strategy::STATUS })],
+    optional: &[v1beta2::DEVICE_TAINT_RULE],
     ..Rules::ORDINARY
 };
 
@@ -98,10 +102,11 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
         },
     )],
     cells: &[("State", |claim, _| state(claim).into())],
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_CLAIM],
     strategy: Strategy {
         default: |claim| {
-            visit(claim, "spec", &mut default_claim_spec);
-            fill(claim, &[("status/allocation/devices/results/*/tolerations/*", TOLERATION)]);
+            visit(claim, "spec", &mut |spec| default_claim_spec(spec, default_request));
+            default_status(claim);
         },
         prepare: |_, claim, _| visit(claim, "spec", &mut |spec| drop_disabled(spec, CLAIM_DISABLED)),
         validate: |context, claim, old, errors| {
@@ -120,8 +125,9 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
 
 pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
     delete_returns_object: true,
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_CLAIM_TEMPLATE],
     strategy: Strategy {
-        default: |template| visit(template, "spec/spec", &mut default_claim_spec),
+        default: |template| visit(template, "spec/spec", &mut |spec| default_claim_spec(spec, default_request)),
         validate: |context, template, old, errors| {
             let at = At::object(template, API_VERSION, "ResourceClaimTemplate");
             // Upstream names the path that they have in a claim.
@@ -141,6 +147,8 @@ pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
 
 pub(super) const RESOURCE_SLICE: Rules = Rules {
     owns_generation: true,
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_SLICE],
+    unknown_label: |version, label| format!("field label not supported for {version}, Kind=ResourceSlice: {label}"),
     delete_returns_object: true,
     cells: &[
         ("Node", |slice, _| text(slice, "/spec/nodeName").into()),
@@ -170,18 +178,29 @@ pub(super) const RESOURCE_SLICE: Rules = Rules {
 
 const TOLERATION: &[(&str, super::defaults::Fill)] = &[("operator", Text("Equal"))];
 
-const REQUEST: &[Default] = &[("", &[("allocationMode", Text("ExactCount"))]), ("tolerations/*", TOLERATION)];
+/// The defaults of the requests of a claim, given those of one for certain devices.
+fn default_claim_spec(spec: &mut Value, exactly: fn(&mut Value)) {
+    visit(spec, "devices/requests/*/exactly", &mut |request| exactly(request));
+    visit(spec, "devices/requests/*/firstAvailable/*", &mut default_request);
+    fill(spec, TOLERATIONS);
+}
 
-/// The defaults of the requests of a claim (`SetDefaults_ExactDeviceRequest`, `SetDefaults_DeviceSubRequest`).
-fn default_claim_spec(spec: &mut Value) {
-    let mut request = |request: &mut Value| {
-        fill(request, REQUEST);
-        if text(request, "/allocationMode") == "ExactCount" {
-            fill_unless_zero(request, "count", 1.into());
-        }
-    };
-    visit(spec, "devices/requests/*/exactly", &mut request);
-    visit(spec, "devices/requests/*/firstAvailable/*", &mut request);
+const TOLERATIONS: &[Default] = &[
+    ("devices/requests/*/exactly/tolerations/*", TOLERATION),
+    ("devices/requests/*/firstAvailable/*/tolerations/*", TOLERATION),
+];
+
+/// `SetDefaults_ExactDeviceRequest`, `SetDefaults_DeviceSubRequest`.
+fn default_request(request: &mut Value) {
+    default_to(request, "allocationMode", "ExactCount");
+    if text(request, "/allocationMode") == "ExactCount" {
+        fill_unless_zero(request, "count", 1.into());
+    }
+}
+
+/// The defaults of the status of a claim.
+fn default_status(claim: &mut Value) {
+    fill(claim, &[("status/allocation/devices/results/*/tolerations/*", TOLERATION)]);
 }
 
 /// The fields of claims that only disabled features know.
