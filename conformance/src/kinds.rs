@@ -97,7 +97,8 @@ async fn record(real: &Real, facts: &[Vec<String>]) -> Result<String> {
         }
     }
     let (texts, text) = share(&text)?;
-    let title = format!("# The resources that kube-apiserver {} serves by default, as it describes them.", git_version());
+    let title =
+        format!("# The resources that kube-apiserver {} serves by default, as it describes them.", git_version());
     Ok(format!("{title}\n{HEAD}\n{texts}{text}"))
 }
 
@@ -109,11 +110,15 @@ async fn optional(real: &Real, facts: &[Vec<String>], record: &str) -> Result<St
     let mut text = String::new();
     for one in served.iter().filter(|one| !is_default(one)) {
         text += &one.description_checked(real, &served, facts).await?;
-        let same = |other: &&Served<'_>| (other.group, other.plural()) == (one.group, one.plural()) && is_default(other);
+        let same =
+            |other: &&Served<'_>| (other.group, other.plural()) == (one.group, one.plural()) && is_default(other);
         let default = served.iter().find(same).with_context(|| format!("{} is in no other version", one.plural()))?;
         ensure!(one.columns(real).await? == default.columns(real).await?, "{} has columns of its own", one.path());
     }
-    let title = format!("# The versions of resources that kube-apiserver {} serves only if it is asked for them.", git_version());
+    let title = format!(
+        "# The versions of resources that kube-apiserver {} serves only if it is asked for them.",
+        git_version()
+    );
     Ok(format!("{title}\n{OPTIONAL_HEAD}{text}"))
 }
 

@@ -31,7 +31,7 @@ struct Document {
     protobuf: Vec<u8>,
 }
 
-/// What a server publishes.
+/// All that a server publishes.
 struct Published {
     /// The documents of version 3.
     three: Vec<Document>,
@@ -47,11 +47,14 @@ struct Published {
 pub async fn run(root: &Path, check: bool) -> Result<()> {
     let usual = Published::by(&Real::start(true).await?).await?;
     let mut asked = Published::by(&Real::start_with(true, &[crate::kinds::ASKED]).await?).await?;
-    asked.three.retain(|document| !usual.three.iter().any(|other| other.path == document.path && other.json == document.json));
+    asked
+        .three
+        .retain(|document| !usual.three.iter().any(|other| other.path == document.path && other.json == document.json));
     let version = git_version();
     let title = format!("# What kube-apiserver {version} publishes of its own resources in OpenAPI, in pieces.\n");
     let record = title + &usual.record(None)?;
-    let title = format!("# What kube-apiserver {version} publishes, too, if it is asked for optional versions of groups.\n");
+    let title =
+        format!("# What kube-apiserver {version} publishes, too, if it is asked for optional versions of groups.\n");
     let optional = title + &asked.record(Some(&record))?;
     let (hashes, optional_hashes) = (usual.hashes()?, asked.hashes()?);
     let files = [(FILE, record), (OPTIONAL, optional), (HASHES, hashes), (OPTIONAL_HASHES, optional_hashes)];

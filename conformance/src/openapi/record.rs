@@ -23,7 +23,12 @@ const HEAD: &str = "\
 ///
 /// # Errors
 /// If the documents do not fit to each other.
-pub(super) fn record(kinds: &BTreeMap<String, String>, documents: &[&str], two: &str, other: Option<&str>) -> Result<String> {
+pub(super) fn record(
+    kinds: &BTreeMap<String, String>,
+    documents: &[&str],
+    two: &str,
+    other: Option<&str>,
+) -> Result<String> {
     let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut paths = BTreeMap::new();
     for document in documents {

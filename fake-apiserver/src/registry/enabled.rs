@@ -69,7 +69,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
         return Err("invalid runtime-config with only api/all=false".to_owned());
     }
     let served: Vec<Arc<Version>> = all.versions().map(|served| served.version.clone()).collect();
-    let mut versions: BTreeMap<&str, bool> = ABSENT.into_iter().chain(OPTIONAL).map(|version| (version, false)).collect();
+    let mut versions: BTreeMap<&str, bool> =
+        ABSENT.into_iter().chain(OPTIONAL).map(|version| (version, false)).collect();
     versions.extend(served.iter().map(|version| (&*version.api_version, true)));
     let is_matcher = |key: &str| MATCHERS.iter().any(|(matcher, _)| *matcher == key);
     let named = config.iter().filter(|(key, _)| !is_matcher(key));
@@ -248,8 +249,16 @@ mod tests {
             // What only a matcher asks for is left out, if it is not there.
             ("api/all=true", "resource.k8s.io/v1beta2 resourceclaims", "resource.k8s.io/v1alpha3 devicetaintrules"),
             ("api/beta=true", "resource.k8s.io/v1beta1 resourceclaims", "resource.k8s.io/v1beta1 devicetaintrules"),
-            ("resource.k8s.io/v1beta2", "resource.k8s.io/v1beta2 devicetaintrules", "resource.k8s.io/v1beta1 resourceclaims"),
-            ("resource.k8s.io/v1beta2/resourceslices=true", "resource.k8s.io/v1beta2 resourceslices", "resource.k8s.io/v1beta2 deviceclasses"),
+            (
+                "resource.k8s.io/v1beta2",
+                "resource.k8s.io/v1beta2 devicetaintrules",
+                "resource.k8s.io/v1beta1 resourceclaims",
+            ),
+            (
+                "resource.k8s.io/v1beta2/resourceslices=true",
+                "resource.k8s.io/v1beta2 resourceslices",
+                "resource.k8s.io/v1beta2 deviceclasses",
+            ),
             ("batch/v1=true", "resource.k8s.io/v1 resourceclaims", "resource.k8s.io/v1beta2 resourceclaims"),
             ("api/beta=true,batch/v1=false", "apps/v1 deployments", "batch/v1 jobs"),
             ("api/all=true,resource.k8s.io/v1beta2=false", "resource.k8s.io/v1 resourceclaims", "a/v1 b"),

@@ -231,7 +231,9 @@ mod tests {
         let (record, optional) = (Record::read(), Record::optional());
         assert!(record.versions.len() > 60);
         assert!(optional.versions.len() > 8);
-        for (record, one) in [&record, &optional].into_iter().flat_map(|record| record.versions.iter().map(move |one| (record, one))) {
+        for (record, one) in
+            [&record, &optional].into_iter().flat_map(|record| record.versions.iter().map(move |one| (record, one)))
+        {
             let known =
                 ["stored", "hash", "directory", "verbs", "update", "known", "short", "categories", "field", "sub"];
             for line in one.lines.lines() {

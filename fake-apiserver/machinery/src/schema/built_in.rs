@@ -66,7 +66,8 @@ fn root(api_version: &str, kind: &str) -> Option<&'static Root> {
 
 /// Whether a version is one that a server has only if it is asked for it: their kinds are at the head of the text.
 fn is_optional(api_version: &str) -> bool {
-    let kinds = OPTIONAL_TYPES.lines().skip_while(|line| line.starts_with('#')).map_while(|line| line.strip_prefix("kind "));
+    let kinds =
+        OPTIONAL_TYPES.lines().skip_while(|line| line.starts_with('#')).map_while(|line| line.strip_prefix("kind "));
     kinds.map_while(|kind| kind.split(' ').next()).any(|version| version == api_version)
 }
 

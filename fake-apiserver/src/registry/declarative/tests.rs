@@ -138,13 +138,15 @@ fn covered_findings_by_hand_give_way() {
 fn covered_findings_have_the_paths_of_the_storage_version() {
     let ty = lookup("resource.k8s.io/v1beta1", "ResourceClaim").expect("the kind");
     let new = json!({"spec": {"devices": {"requests": [{"name": "a", "allocationMode": "x"}]}}});
-    let moved = |path: &str| path.strip_suffix("[0].allocationMode").map(|list| format!("{list}[0].exactly.allocationMode"));
+    let moved =
+        |path: &str| path.strip_suffix("[0].allocationMode").map(|list| format!("{list}[0].exactly.allocationMode"));
     let by_hand = |path: &str| vec![FieldError::unsupported(path, &"x".into(), &["All"]).covered()];
     let texts = |by_hand, path: fn(&str) -> Option<String>| {
         let findings = validate_optional(ty, &new, None, by_hand, path);
         findings.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    let declared = r#"spec.devices.requests[0].allocationMode: Unsupported value: "x": supported values: "All", "ExactCount""#;
+    let declared =
+        r#"spec.devices.requests[0].allocationMode: Unsupported value: "x": supported values: "All", "ExactCount""#;
     let own = r#"spec.devices.requests[0].exactly.allocationMode: Unsupported value: "x": supported values: "All""#;
     let path = "spec.devices.requests[0].exactly.allocationMode";
     assert_eq!(texts(by_hand(path), moved), [declared]);

@@ -4,6 +4,7 @@
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
 mod capacity;
+mod claim_defaults;
 mod claim_status;
 mod names;
 mod permissions;
@@ -13,11 +14,11 @@ mod slices;
 mod v1beta1;
 mod v1beta2;
 
+use self::claim_defaults::{default_claim_spec, default_request, default_status};
 use super::columns::since;
 use super::context::Context;
 use super::cursor::At;
-use super::defaults::Fill::Text;
-use super::defaults::{Default, Disabled, drop_disabled, fill, fill_unless_zero, visit};
+use super::defaults::{Disabled, drop_disabled, visit};
 use super::ids;
 use super::rules::{NameRule, Rules, Strategy};
 use super::types::{conditions, template_metadata};
@@ -175,33 +176,6 @@ pub(super) const RESOURCE_SLICE: Rules = Rules {
     },
     ..Rules::ORDINARY
 };
-
-const TOLERATION: &[(&str, super::defaults::Fill)] = &[("operator", Text("Equal"))];
-
-/// The defaults of the requests of a claim, given those of one for certain devices.
-fn default_claim_spec(spec: &mut Value, exactly: fn(&mut Value)) {
-    visit(spec, "devices/requests/*/exactly", &mut |request| exactly(request));
-    visit(spec, "devices/requests/*/firstAvailable/*", &mut default_request);
-    fill(spec, TOLERATIONS);
-}
-
-const TOLERATIONS: &[Default] = &[
-    ("devices/requests/*/exactly/tolerations/*", TOLERATION),
-    ("devices/requests/*/firstAvailable/*/tolerations/*", TOLERATION),
-];
-
-/// `SetDefaults_ExactDeviceRequest`, `SetDefaults_DeviceSubRequest`.
-fn default_request(request: &mut Value) {
-    default_to(request, "allocationMode", "ExactCount");
-    if text(request, "/allocationMode") == "ExactCount" {
-        fill_unless_zero(request, "count", 1.into());
-    }
-}
-
-/// The defaults of the status of a claim.
-fn default_status(claim: &mut Value) {
-    fill(claim, &[("status/allocation/devices/results/*/tolerations/*", TOLERATION)]);
-}
 
 /// The fields of claims that only disabled features know.
 const CLAIM_DISABLED: &[Disabled] = &[

@@ -4,7 +4,7 @@
 //! Follows `pkg/apis/resource/v1beta1/{conversion,defaults}.go`, and `ResourceNormalizationRules` of
 //! `pkg/apis/resource/validation/validation.go` (v1.37.1).
 
-use super::{default_claim_spec, default_request, default_status};
+use super::claim_defaults::{default_claim_spec, default_request, default_status};
 use crate::registry::defaults::visit;
 use crate::registry::rules::{Functions, VersionRules};
 use crate::registry::text;

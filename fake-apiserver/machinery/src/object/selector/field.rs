@@ -41,11 +41,7 @@ impl FieldSelector {
     ///
     /// # Errors
     /// As [`FieldSelector::parse`].
-    pub fn parse_or(
-        text: &str,
-        selectable: &[SelectableField],
-        refusal: impl Fn(&str) -> String,
-    ) -> ApiResult<Self> {
+    pub fn parse_or(text: &str, selectable: &[SelectableField], refusal: impl Fn(&str) -> String) -> ApiResult<Self> {
         let raw = raw_terms(text)?;
         let bind = |(label, equal, value)| Ok(Term { label: resolve(label, selectable, &refusal)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
