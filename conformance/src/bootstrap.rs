@@ -1,5 +1,6 @@
 //! The record of the objects that a real kube-apiserver creates at its first start, and the fake at every one
 //! (`fake-apiserver/src/reconcile/bootstrap.rs`): as they are sent, but without revisions, and with `<uid>` and `<time>` for what differs.
+//! The server is asked for all optional versions of groups, for the API services that it has of them then.
 
 use crate::resources;
 use crate::subject::Real;

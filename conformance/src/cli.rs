@@ -223,11 +223,11 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Kinds { check }) => {
-            crate::kinds::run(&Real::start(true).await?, root, *check).await?;
+            crate::kinds::run(root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Openapi { check }) => {
-            crate::openapi::run(&Real::start(true).await?, root, *check).await?;
+            crate::openapi::run(root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Lines { check }) => {
@@ -240,7 +240,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Bootstrap) => {
             let output = root.join("fake-apiserver/src/reconcile/bootstrap.jsonl");
-            crate::bootstrap::record(&Real::start(true).await?, &output).await?;
+            crate::bootstrap::record(&Real::start_with(true, &[crate::kinds::ASKED]).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,

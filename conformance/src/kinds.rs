@@ -1,5 +1,6 @@
 //! The record of the real kube-apiserver's resources: each as discovery and tables describe it, with the facts that only Go knows
-//! (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`).
+//! (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`), and a record of the versions that a server has only
+//! if it is asked for them (`kinds_optional.txt`) where it is.
 
 use crate::subject::Real;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -14,6 +15,10 @@ use std::process::{Command, Stdio};
 
 /// The record's path, from the workspace's folder.
 const FILE: &str = "fake-apiserver/src/registry/kinds.txt";
+/// The path of the record of the versions that a server has only if it is asked for them.
+const OPTIONAL: &str = "fake-apiserver/src/registry/kinds_optional.txt";
+/// The flag that asks for them.
+pub(crate) const ASKED: &str = "--runtime-config=resource.k8s.io/v1beta1=true,resource.k8s.io/v1beta2=true";
 
 /// Number of columns from which a shared description is written only once.
 const MANY: usize = 10;
@@ -42,6 +47,12 @@ const HEAD: &str = "\
 #     DESCRIPTION
 ";
 
+/// The comment at the head of the record of versions that a server has only if it is asked for them.
+const OPTIONAL_HEAD: &str = "\
+# Written by `cargo xtask conformance kinds`. Do not edit.
+# The head of kinds.txt explains the lines. Columns are those of the version that is served by default.
+";
+
 /// A version of a resource, as discovery has it.
 struct Served<'a> {
     group: &'a str,
@@ -52,51 +63,63 @@ struct Served<'a> {
     below: Vec<&'a Value>,
 }
 
-/// Writes the record below `root`, the workspace's folder, or with `check` only compares.
+/// Writes the records below `root`, the workspace's folder, or with `check` only compares.
 ///
 /// # Errors
-/// If `real` or Go does not answer, they do not agree, or `check` finds a difference.
-pub async fn run(real: &Real, root: &Path, check: bool) -> Result<()> {
-    let (path, told) = (root.join(FILE), record(real, root).await?);
-    if check {
+/// If a real server does not start or Go does not answer, they do not agree, or `check` finds a difference.
+pub async fn run(root: &Path, check: bool) -> Result<()> {
+    let facts = facts(root)?;
+    let record = record(&Real::start(true).await?, &facts).await?;
+    let optional = optional(&Real::start_with(true, &[ASKED]).await?, &facts, &record).await?;
+    for (file, told) in [(FILE, record), (OPTIONAL, optional)] {
+        let path = root.join(file);
+        if !check {
+            std::fs::write(&path, told).with_context(|| path.display().to_string())?;
+            continue;
+        }
         let found = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let differs = found.lines().zip(told.lines()).position(|(found, told)| found != told);
         let line = differs.unwrap_or(found.lines().count().min(told.lines().count())) + 1;
-        ensure!(found == told, "{FILE}:{line} is not what kube-apiserver {} says", git_version());
-        return Ok(());
+        ensure!(found == told, "{file}:{line} is not what kube-apiserver {} says", git_version());
     }
-    std::fs::write(&path, told).with_context(|| path.display().to_string())
+    Ok(())
 }
 
-/// The record according to `real` and the Go program below `root`, the workspace's folder.
-async fn record(real: &Real, root: &Path) -> Result<String> {
-    let version = git_version();
-    ensure!(real.version().await? == version, "the server is not {version}");
-    let facts = facts(root)?;
+/// The record according to `real`, with the facts of the Go program.
+async fn record(real: &Real, facts: &[Vec<String>]) -> Result<String> {
     let documents = documents(real).await?;
-    let mut served = Vec::new();
-    for document in &documents {
-        served.extend(resources(document)?);
-    }
-    served.sort_by_key(|one| (one.group, one.version, one.plural()));
+    let served = served(&documents)?;
     let mut text = String::new();
     for one in &served {
-        let fields = one.fields(&facts);
-        text += &format!("\n{}", one.description(&served, &facts, &fields)?);
-        if one.verbs().contains(&"list") {
-            for (label, _) in &fields {
-                let path = format!("{}?fieldSelector={label}%3Dx", one.path());
-                real.ask("GET", &path).await.with_context(|| format!("it does not know the label {label}"))?;
-            }
-            let table = real.ask_for("application/json;as=Table;v=v1;g=meta.k8s.io", &one.path()).await?;
-            for column in array(&table, "columnDefinitions") {
-                text += &column_lines(column)?;
-            }
+        text += &one.description_checked(real, &served, facts).await?;
+        for column in one.columns(real).await? {
+            text += &column_lines(&column)?;
         }
     }
     let (texts, text) = share(&text)?;
-    let title = format!("# The resources that kube-apiserver {version} serves by default, as it describes them.");
+    let title =
+        format!("# The resources that kube-apiserver {} serves by default, as it describes them.", git_version());
     Ok(format!("{title}\n{HEAD}\n{texts}{text}"))
+}
+
+/// The record of the versions that `real` serves and that are not in `record`.
+async fn optional(real: &Real, facts: &[Vec<String>], record: &str) -> Result<String> {
+    let documents = documents(real).await?;
+    let served = served(&documents)?;
+    let is_default = |one: &&Served<'_>| record.contains(&format!("\n{} {} ", one.group_version(), one.plural()));
+    let mut text = String::new();
+    for one in served.iter().filter(|one| !is_default(one)) {
+        text += &one.description_checked(real, &served, facts).await?;
+        let same =
+            |other: &&Served<'_>| (other.group, other.plural()) == (one.group, one.plural()) && is_default(other);
+        let default = served.iter().find(same).with_context(|| format!("{} is in no other version", one.plural()))?;
+        ensure!(one.columns(real).await? == default.columns(real).await?, "{} has columns of its own", one.path());
+    }
+    let title = format!(
+        "# The versions of resources that kube-apiserver {} serves only if it is asked for them.",
+        git_version()
+    );
+    Ok(format!("{title}\n{OPTIONAL_HEAD}{text}"))
 }
 
 /// The descriptions that many columns have, each named like the first of these, and the lines with those names in their place.
@@ -129,12 +152,23 @@ fn facts(root: &Path) -> Result<Vec<Vec<String>>> {
 
 /// The `APIResourceList`s of all versions of all groups.
 async fn documents(real: &Real) -> Result<Vec<Value>> {
+    ensure!(real.version().await? == git_version(), "the server is not {}", git_version());
     let groups = real.ask("GET", "/apis").await?;
     let mut documents = vec![real.ask("GET", "/api/v1").await?];
     for version in array(&groups, "groups").flat_map(|group| array(group, "versions")) {
         documents.push(real.ask("GET", &format!("/apis/{}", text(version, "groupVersion"))).await?);
     }
     Ok(documents)
+}
+
+/// All resources of all versions, in order.
+fn served(documents: &[Value]) -> Result<Vec<Served<'_>>> {
+    let mut served = Vec::new();
+    for document in documents {
+        served.extend(resources(document)?);
+    }
+    served.sort_by_key(|one| (one.group, one.version, one.plural()));
+    Ok(served)
 }
 
 /// The resources of one version of one group.
@@ -183,6 +217,29 @@ impl<'a> Served<'a> {
             _ => None,
         };
         facts.iter().filter_map(field).collect()
+    }
+
+    /// The lines of the resource but for the columns, behind an empty one. `real` is asked whether it knows the labels of fields.
+    async fn description_checked(&self, real: &Real, all: &[Served<'_>], facts: &[Vec<String>]) -> Result<String> {
+        let fields = self.fields(facts);
+        for (label, _) in fields.iter().filter(|_| self.is_listed()) {
+            let path = format!("{}?fieldSelector={label}%3Dx", self.path());
+            real.ask("GET", &path).await.with_context(|| format!("it does not know the label {label}"))?;
+        }
+        Ok(format!("\n{}", self.description(all, facts, &fields)?))
+    }
+
+    fn is_listed(&self) -> bool {
+        self.verbs().contains(&"list")
+    }
+
+    /// The columns of its tables; none of a resource without lists.
+    async fn columns(&self, real: &Real) -> Result<Vec<Value>> {
+        if !self.is_listed() {
+            return Ok(Vec::new());
+        }
+        let table = real.ask_for("application/json;as=Table;v=v1;g=meta.k8s.io", &self.path()).await?;
+        Ok(array(&table, "columnDefinitions").cloned().collect())
     }
 
     /// The lines of the resource but for the columns.

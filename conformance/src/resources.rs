@@ -21,6 +21,8 @@ pub struct Resource {
 
 /// The record of a real server's resources, in which the fake finds its own, too.
 const RECORD: &str = include_str!("../../fake-apiserver/src/registry/kinds.txt");
+/// The record of those that it serves only if it is asked for them.
+const OPTIONAL: &str = include_str!("../../fake-apiserver/src/registry/kinds_optional.txt");
 
 /// A resource of the record.
 struct Recorded {
@@ -33,9 +35,12 @@ struct Recorded {
 
 /// The resources of the record; the storage version first, where there are several.
 static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
-    let blocks = RECORD.split("\n\n").filter(|block| !block.starts_with(['#', ' ']) && !block.starts_with("text "));
-    let (stored, others): (Vec<&str>, Vec<&str>) = blocks.partition(|block| !block.contains("\n  stored "));
-    stored.into_iter().chain(others).map(Recorded::read).collect()
+    let blocks = |record: &'static str| {
+        record.split("\n\n").filter(|block| !block.starts_with(['#', ' ']) && !block.starts_with("text "))
+    };
+    let (stored, others): (Vec<&str>, Vec<&str>) = blocks(RECORD).partition(|block| !block.contains("\n  stored "));
+    let optional = blocks(OPTIONAL).map(|block| Recorded { is_stored: false, ..Recorded::read(block) });
+    stored.into_iter().chain(others).map(Recorded::read).chain(optional).collect()
 });
 
 impl Recorded {

@@ -5,7 +5,7 @@
 // structs by reflection, checks their protobuf numbers against the modules' generated.proto files, and prints one line
 // a field, and below it what its tags and the markers in its comment say of merging, defaults and validation. The output depends on nothing but the pinned modules.
 //
-// Usage: go run . OUTPUT (`cargo xtask schema` knows the path).
+// Usage: go run . OUTPUT OPTIONAL (`cargo xtask schema` knows the path).
 package main
 
 import (
@@ -48,6 +48,10 @@ const header = `# The API types of Kubernetes v1.37 that this server reads and w
 #     enum JSON                 enum: the values
 `
 
+const optionalHeader = `# The types of versions that a server has only if it is asked for them, but for those in types.txt, whose head explains the lines.
+# Made by ` + "`cargo xtask schema`" + ` from k8s.io/api v0.37.1, which is Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
+`
+
 // leaves are the types with a form of their own, by the name that the server has for it. "any" is a message whose field 1
 // is JSON.
 var leaves = map[reflect.Type]string{
@@ -70,20 +74,32 @@ var unions = map[reflect.Type]string{
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go run . OUTPUT")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: go run . OUTPUT OPTIONAL")
 	}
-	var kinds bytes.Buffer
 	types := walk{begun: map[reflect.Type]bool{}, protos: protoFiles{}, sources: sources{}}
-	for _, root := range roots.All {
-		kind := reflect.TypeOf(root.Object).Elem()
-		fmt.Fprintf(&kinds, "kind %s %s %s\n", root.APIVersion, kind.Name(), types.name(kind))
-	}
+	all := types.text(roots.All)
+	optional := types.text(roots.Optional)
 	allNilsTaken()
-	output := slices.Concat([]byte(header), kinds.Bytes(), types.out.Bytes())
-	if err := os.WriteFile(os.Args[1], output, 0o644); err != nil {
+	write(os.Args[1], header, all)
+	write(os.Args[2], optionalHeader, optional)
+}
+
+func write(path, header string, text []byte) {
+	if err := os.WriteFile(path, slices.Concat([]byte(header), text), 0o644); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// text is the lines about some roots and their types, but for those types that were described before.
+func (w *walk) text(some []roots.Root) []byte {
+	var kinds bytes.Buffer
+	w.out.Reset()
+	for _, root := range some {
+		kind := reflect.TypeOf(root.Object).Elem()
+		fmt.Fprintf(&kinds, "kind %s %s %s\n", root.APIVersion, kind.Name(), w.name(kind))
+	}
+	return slices.Concat(kinds.Bytes(), w.out.Bytes())
 }
 
 // walk describes types, each once.

@@ -10,12 +10,23 @@ use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
 const PROGRAMS: [(&str, &str, &[&str]); 17] = [
-    ("xtask/schema", ".", &["fake-apiserver/machinery/src/schema/types.txt"]),
+    (
+        "xtask/schema",
+        ".",
+        &["fake-apiserver/machinery/src/schema/types.txt", "fake-apiserver/machinery/src/schema/types_optional.txt"],
+    ),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("xtask/schema", "./zones", &["fake-apiserver/src/registry/batch/time_zones.txt"]),
     ("conformance/control-plane", "./internals", &["fake-apiserver/machinery/src/schema/internals.txt"]),
-    ("conformance/control-plane", "./checks", &["fake-apiserver/src/registry/declarative/checks.txt"]),
+    (
+        "conformance/control-plane",
+        "./checks",
+        &[
+            "fake-apiserver/src/registry/declarative/checks.txt",
+            "fake-apiserver/src/registry/declarative/checks_optional.txt",
+        ],
+    ),
     ("conformance/control-plane", "./flags", &["fake-apiserver/cli/src/flags/recorded.txt"]),
     ("conformance/control-plane", "./gates", &["fake-apiserver/cli/src/flags/gates.txt"]),
     ("conformance/control-plane", "./accept", &["fixtures/accept.jsonl"]),

@@ -4,11 +4,10 @@
 // It reads the generated code rather than the markers, because that has the order of the calls, what ends the validation of a
 // field, and which values are compared with old ones. A statement that it does not know ends the program.
 //
-// Usage: go run ./checks OUTPUT (`cargo xtask schema` knows the path).
+// Usage: go run ./checks OUTPUT OPTIONAL (`cargo xtask schema` knows the path).
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"log"
@@ -30,6 +29,12 @@ const header = `# The declarative validation of Kubernetes v1.37, as its generat
 # What a call applies to other values is indented below it. EQUALITY: "deep" (Semantic.DeepEqual), "=" or "-" (never equal).
 `
 
+const optionalHeader = `# The declarative validation of versions that a server has only if it is asked for them, but for what they have in common with
+# checks.txt, whose head explains the lines.
+# Made by ` + "`cargo xtask schema`" + ` from k8s.io/kubernetes v1.37.1 and apimachinery v0.37.1, which are Copyright The Kubernetes
+# Authors, Apache License 2.0. Do not edit.
+`
+
 // groups are the packages of the kinds.
 var groups = []string{
 	"admissionregistration/v1", "apps/v1", "autoscaling/v2", "batch/v1", "certificates/v1", "coordination/v1", "core/v1",
@@ -37,20 +42,41 @@ var groups = []string{
 	"scheduling/v1", "storage/v1", "storagemigration/v1",
 }
 
+// optional are those of versions that a server has only if it is asked for them.
+var optional = []string{"resource/v1beta1", "resource/v1beta2"}
+
 // elsewhere are kinds of those packages that are stored, if at all, as others.
 var elsewhere = []string{"autoscaling/v1.Scale"}
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go run ./checks OUTPUT")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: go run ./checks OUTPUT OPTIONAL")
 	}
+	program := program{all: packages{}, known: map[string]bool{}}
+	write(os.Args[1], header+program.text(groups))
+	write(os.Args[2], optionalHeader+program.text(optional))
+}
+
+func write(path, text string) {
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// program is what was written so far.
+type program struct {
+	all   packages
+	known map[string]bool // types
+}
+
+// text is the lines about the kinds of packages and their types, but for those types that were written before.
+func (p *program) text(groups []string) string {
 	var kinds []string
 	types := map[string]string{}
-	all := packages{}
 	var queue []reference
 	for _, group := range groups {
-		from := all.of("k8s.io/kubernetes/pkg/apis/" + group)
+		from := p.all.of("k8s.io/kubernetes/pkg/apis/" + group)
 		for _, kind := range from.kinds() {
 			if slices.Contains(elsewhere, kind.typed) {
 				continue
@@ -62,35 +88,32 @@ func main() {
 	for len(queue) > 0 {
 		next := queue[0]
 		queue = queue[1:]
-		from := all.of(next.path)
+		from := p.all.of(next.path)
 		function, found := from.functions[next.function]
 		if !found {
 			log.Fatalf("%s has no %s", next.path, next.function)
 		}
 		typed := from.typeName(function)
-		if _, known := types[typed]; known {
+		if p.known[typed] {
 			continue
 		}
-		writer := writer{from: from, all: all, in: next.function}
+		p.known[typed] = true
+		writer := writer{from: from, all: p.all, in: next.function}
 		writer.block(function.decl.Body.List, 0, true)
 		types[typed] = "type " + typed + "\n" + writer.out.String()
 		queue = append(queue, writer.needed...)
 	}
-	var out bytes.Buffer
-	out.WriteString(header)
 	slices.Sort(kinds)
-	out.WriteString(strings.Join(kinds, ""))
 	names := make([]string, 0, len(types))
 	for name := range types {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	text := strings.Join(kinds, "")
 	for _, name := range names {
-		out.WriteString(types[name])
+		text += types[name]
 	}
-	if err := os.WriteFile(os.Args[1], out.Bytes(), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	return text
 }
 
 // reference names a function.

@@ -18,11 +18,17 @@ const HEAD: &str = "\
 # v2 parameter NAME JSON        a parameter that operations refer to
 ";
 
-/// The lines about the documents of version 3, and the one of version 2. `kinds` has the kinds by the paths of their collections.
+/// The lines about the documents of version 3, and the one of version 2. `kinds` has the kinds by the paths of their collections. If there
+/// is another record, of other documents of version 3, those of its lines about schemas and parameters are left out.
 ///
 /// # Errors
 /// If the documents do not fit to each other.
-pub(super) fn record(kinds: &BTreeMap<String, String>, documents: &[&str], two: &str) -> Result<String> {
+pub(super) fn record(
+    kinds: &BTreeMap<String, String>,
+    documents: &[&str],
+    two: &str,
+    other: Option<&str>,
+) -> Result<String> {
     let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut paths = BTreeMap::new();
     for document in documents {
@@ -34,8 +40,9 @@ pub(super) fn record(kinds: &BTreeMap<String, String>, documents: &[&str], two: 
             models.entry(name).or_default().push(json);
         }
     }
-    let in_v2: BTreeMap<&str, &str> =
+    let mut in_v2: BTreeMap<&str, &str> =
         members(member(two, "paths").context("version 2 has paths")?).into_iter().collect();
+    in_v2.retain(|path, _| other.is_none() || paths.contains_key(path));
     ensure!(paths.keys().eq(in_v2.keys()), "the versions of OpenAPI are about different paths");
     let mut lines = String::new();
     let pieces = [&paths, &in_v2].map(|paths| Pieces::of(paths, |path| kind(kinds, path)));
@@ -49,19 +56,25 @@ pub(super) fn record(kinds: &BTreeMap<String, String>, documents: &[&str], two: 
     }
     let in_v2: BTreeMap<&str, &str> =
         members(member(two, "definitions").context("it has schemas")?).into_iter().collect();
+    let known: BTreeSet<&str> = other.into_iter().flat_map(str::lines).collect();
+    let mut add = |line: String| {
+        if !known.contains(&*line) {
+            lines += &format!("{line}\n");
+        }
+    };
     for (name, found) in &models {
         if found.iter().all(|json| *json == found[0]) {
-            writeln!(lines, "v3\tmodel\t{name}\t{}", found[0])?;
+            add(format!("v3\tmodel\t{name}\t{}", found[0]));
             continue;
         }
         let of_all: BTreeSet<Option<String>> = found.iter().map(|json| model_of_all(name, json)).collect();
         let of_all = of_all.first().cloned().flatten().filter(|_| of_all.len() == 1);
         let of_all = of_all.with_context(|| format!("{name} is described in more than one way"))?;
-        writeln!(lines, "v3\tmodel\t{name}\t{of_all}")?;
-        writeln!(lines, "v2\tmodel\t{name}\t{}", in_v2[name])?;
+        add(format!("v3\tmodel\t{name}\t{of_all}"));
+        add(format!("v2\tmodel\t{name}\t{}", in_v2[name]));
     }
     for (name, json) in members(member(two, "parameters").context("it has parameters")?) {
-        writeln!(lines, "v2\tparameter\t{name}\t{json}")?;
+        add(format!("v2\tparameter\t{name}\t{json}"));
     }
     Ok(format!("{HEAD}{lines}"))
 }

@@ -117,7 +117,7 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
 
 async fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> ApiResult<Reply> {
     let version = request.version;
-    if deletion.removed && !request.resource.rules.delete_returns_object {
+    if deletion.removed && !request.version.delete_returns_object {
         return Ok(Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
             group: version.group.to_string(),

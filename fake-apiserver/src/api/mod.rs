@@ -37,7 +37,7 @@ use special::{binding, component_statuses, eviction, log, proxy, reviews, scale,
 
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    request.warnings.extend(request.version.deprecation.clone());
+    request.warnings.extend(request.version.deprecation.as_ref().map(|notice| notice.warning.clone()));
     serve(request, verb).await
 }
 

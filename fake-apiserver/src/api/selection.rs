@@ -29,7 +29,7 @@ impl Selection {
     /// 400 for a field selector that does not parse, or names a field that the kind does not select by.
     pub(crate) fn parse(request: &Request<'_>, options: &ListOptions<'_>) -> ApiResult<Self> {
         let labels = options.label_selector.clone();
-        let fields = FieldSelector::parse(options.field_selector, &request.version.selectable)?;
+        let fields = request.resource.field_selector(request.version, options.field_selector)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
         let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
         let scope = Scope { resource: request.resource.id, namespace: some(request.namespace), name };

@@ -29,8 +29,9 @@ const STATUS: &[u8] = br#"{"kind":"Status","apiVersion":"v1","#;
 const TOLD: [&[u8]; 4] = [b"status", b"message", b"reason", b"details"];
 /// The prefix of annotations with patches, which are in events that have the object of the request.
 const PATCHES: &str = "patch.webhook.admission.k8s.io/round_";
-/// The annotation of requests for a deprecated version (`deprecatedAnnotationKey`). No built-in one says when it is removed.
+/// The annotations of requests for a deprecated version (`deprecatedAnnotationKey`, `removedReleaseAnnotationKey`).
 const DEPRECATED: &str = "k8s.io/deprecated";
+const REMOVED: &str = "k8s.io/removed-release";
 /// The status of a request that ends without a response.
 const CLOSED: &[u8] = br#""status":"Success","message":"Connection closed early","#;
 /// The status of a request in which the server failed.
@@ -55,8 +56,8 @@ pub(crate) struct Audited {
     event: Event,
     /// The annotations that all events have.
     own: Vec<Annotation>,
-    /// Whether the version of the resource is deprecated.
-    is_deprecated: bool,
+    /// The release in which the version of the resource is gone, if that is deprecated; "" if none is known.
+    removed_in: Option<&'static str>,
     /// The members that the status of the response has.
     told: Vec<u8>,
     is_complete: bool,
@@ -87,7 +88,7 @@ impl Audited {
         };
         let (auditor, clock) = (auditor.clone(), clock.clone());
         let is_complete = course == Course::Refused;
-        Audited { auditor, clock, plan, course, event, own, is_deprecated: false, told: Vec::new(), is_complete }
+        Audited { auditor, clock, plan, course, event, own, removed_in: None, told: Vec::new(), is_complete }
     }
 
     /// Whether events have the object of the request.
@@ -114,9 +115,9 @@ impl Audited {
         self.event.impersonated = Some(impersonated.clone());
     }
 
-    /// Notes that the version of the resource is deprecated.
-    pub(crate) fn is_for_deprecated(&mut self) {
-        self.is_deprecated = true;
+    /// Notes that the version of the resource is deprecated, and in which release it is gone; "" if none is known.
+    pub(crate) fn is_for_deprecated(&mut self, removed_in: &'static str) {
+        self.removed_in = Some(removed_in);
     }
 
     /// Notes which object is sent (`LogRequestObject`).
@@ -188,8 +189,11 @@ impl Audited {
             return Delivered::Now(true);
         }
         self.event.stage = stage;
-        if stage == Stage::ResponseComplete && self.is_deprecated {
+        if let Some(removed_in) = self.removed_in.filter(|_| stage == Stage::ResponseComplete) {
             self.event.annotations.push((DEPRECATED.into(), "true".into()));
+            if !removed_in.is_empty() {
+                self.event.annotations.push((REMOVED.into(), removed_in.into()));
+            }
         }
         if stage != Stage::RequestReceived {
             self.event.time = self.clock.now();

@@ -231,8 +231,8 @@ impl<'r> Exchange<'r> {
         }
         let labels = self.labels(target, path);
         trace.counted = Some(self.replica.metrics.series(labels, Some(target), &self.replica.cluster));
-        if let Some(audited) = trace.audited.as_mut().filter(|_| version.deprecation.is_some()) {
-            audited.is_for_deprecated();
+        if let (Some(audited), Some(notice)) = (trace.audited.as_mut(), &version.deprecation) {
+            audited.is_for_deprecated(notice.removed_in);
         }
         let connects = handler.is_some_and(Handler::connects);
         let (output, body) = match connects {

@@ -7,7 +7,7 @@ use super::conversion::{Conversion, Schemas};
 use super::custom::{self, ScalePaths};
 use super::ids;
 use super::lookup::Registry;
-use super::parts::{CellSource, PrinterColumn, Str, Subresource};
+use super::parts::{CellSource, Deprecation, PrinterColumn, Str, Subresource};
 use super::resource::{Resource, Version, api_version};
 use super::rules::{Encoding, Functions, NameRule, Rules, Strategy};
 use super::stored_field::StoredField;
@@ -209,10 +209,13 @@ impl Description {
             subresources: self.subresources(version),
             conversion,
             validate: None,
+            checks: None,
+            default: Strategy::NONE.default,
+            delete_returns_object: false,
             schema: version.schema.clone(),
             definition: version.definition.clone(),
             scale: version.scale.clone(),
-            deprecation: version.deprecation.clone(),
+            deprecation: version.deprecation.clone().map(Deprecation::forever),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The versions and resources that are served: those of the record, but for what `--runtime-config` turns off.
+//! The versions and resources that are served: those of the record, but for what `--runtime-config` turns off, and those that it asks for.
 //!
 //! Follows `pkg/server/options/api_enablement.go` and `pkg/server/resourceconfig/helpers.go` of `k8s.io/apiserver` (v0.37.1), and
 //! `Complete` of `pkg/controlplane/apiserver/options/options.go` (v1.37.1).
@@ -9,8 +9,11 @@ use crate::schema::quote;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Group versions that a real server can serve and this one cannot (`…DisabledByDefault` of `pkg/controlplane/instance.go`, v1.37.1).
-const ABSENT: [&str; 22] = [
+/// Group versions that a server has only if it is asked for them, of those in `…DisabledByDefault` of `pkg/controlplane/instance.go`
+/// (v1.37.1).
+const OPTIONAL: [&str; 2] = ["resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2"];
+/// The others, which this one cannot serve.
+const ABSENT: [&str; 20] = [
     "admissionregistration.k8s.io/v1alpha1",
     "admissionregistration.k8s.io/v1beta1",
     "authentication.k8s.io/v1alpha1",
@@ -26,8 +29,6 @@ const ABSENT: [&str; 22] = [
     "lifecycle.k8s.io/v1alpha1",
     "networking.k8s.io/v1beta1",
     "resource.k8s.io/v1alpha3",
-    "resource.k8s.io/v1beta1",
-    "resource.k8s.io/v1beta2",
     "scheduling.k8s.io/v1alpha3",
     "scheduling.k8s.io/v1beta1",
     "storage.k8s.io/v1alpha1",
@@ -68,7 +69,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
         return Err("invalid runtime-config with only api/all=false".to_owned());
     }
     let served: Vec<Arc<Version>> = all.versions().map(|served| served.version.clone()).collect();
-    let mut versions: BTreeMap<&str, bool> = ABSENT.into_iter().map(|version| (version, false)).collect();
+    let mut versions: BTreeMap<&str, bool> =
+        ABSENT.into_iter().chain(OPTIONAL).map(|version| (version, false)).collect();
     versions.extend(served.iter().map(|version| (&*version.api_version, true)));
     let is_matcher = |key: &str| MATCHERS.iter().any(|(matcher, _)| *matcher == key);
     let named = config.iter().filter(|(key, _)| !is_matcher(key));
@@ -89,7 +91,8 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
         };
         versions.iter_mut().filter(|(version, _)| is_of(version, stage)).for_each(|(_, enabled)| *enabled = enable);
     }
-    let is_served = |wanted: &str| served.iter().any(|version| *version.api_version == *wanted);
+    let is_served =
+        |wanted: &str| OPTIONAL.contains(&wanted) || served.iter().any(|version| *version.api_version == *wanted);
     let mut resources: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     let mut absent: Vec<&str> = Vec::new();
     for (key, place, value) in named {
@@ -121,6 +124,9 @@ pub(crate) fn enabled(all: &Registry, config: &[(String, String)]) -> Result<Reg
     if !left_out.is_empty() {
         tracing::warn!("fake-apiserver does not serve {}", left_out.join(", "));
     }
+    let asked = versions.iter().chain(resources.iter().map(|((version, _), enabled)| (version, enabled)));
+    let asks = asked.filter(|(_, enabled)| **enabled).any(|(version, _)| OPTIONAL.contains(version));
+    let all = if asks { all.with_optional() } else { all.clone() };
     Ok(all.without_versions(|version| {
         let of_resource = resources.get(&(&*version.api_version, &*version.plural)).copied();
         !of_resource.unwrap_or_else(|| versions.get(&*version.api_version).copied().unwrap_or_default())
@@ -214,7 +220,7 @@ mod tests {
                 "apps/v1=maybe",
                 "invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing \"maybe\": invalid syntax",
             ),
-            ("resource.k8s.io/v1beta2=true", "fake-apiserver does not serve resource.k8s.io/v1beta2"),
+            ("resource.k8s.io/v1alpha3=true", "fake-apiserver does not serve resource.k8s.io/v1alpha3"),
             ("apps/v1beta1/deployments", "fake-apiserver does not serve apps/v1beta1"),
             ("api/all=true,storage.k8s.io/v1beta1=true", "fake-apiserver does not serve storage.k8s.io/v1beta1"),
         ] {
@@ -241,7 +247,19 @@ mod tests {
             ("api/all=false,api/v1,apps/v1/deployments=true", "apps/v1 deployments", "batch/v1 jobs"),
             ("events.k8s.io/v1=false", "apps/v1 deployments", "events.k8s.io/v1 events"),
             // What only a matcher asks for is left out, if it is not there.
-            ("api/all=true", "apps/v1 deployments", "resource.k8s.io/v1beta2 resourceclaims"),
+            ("api/all=true", "resource.k8s.io/v1beta2 resourceclaims", "resource.k8s.io/v1alpha3 devicetaintrules"),
+            ("api/beta=true", "resource.k8s.io/v1beta1 resourceclaims", "resource.k8s.io/v1beta1 devicetaintrules"),
+            (
+                "resource.k8s.io/v1beta2",
+                "resource.k8s.io/v1beta2 devicetaintrules",
+                "resource.k8s.io/v1beta1 resourceclaims",
+            ),
+            (
+                "resource.k8s.io/v1beta2/resourceslices=true",
+                "resource.k8s.io/v1beta2 resourceslices",
+                "resource.k8s.io/v1beta2 deviceclasses",
+            ),
+            ("batch/v1=true", "resource.k8s.io/v1 resourceclaims", "resource.k8s.io/v1beta2 resourceclaims"),
             ("api/beta=true,batch/v1=false", "apps/v1 deployments", "batch/v1 jobs"),
             ("api/all=true,resource.k8s.io/v1beta2=false", "resource.k8s.io/v1 resourceclaims", "a/v1 b"),
         ] {

@@ -49,6 +49,20 @@ impl Registry {
         BUILT_IN.clone()
     }
 
+    /// This one with the versions that a server has only if it is asked for them. All registries made by this share them.
+    pub(super) fn with_optional(&self) -> Registry {
+        static OPTIONAL: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
+            let (record, optional) = (Record::read(), Record::optional());
+            let rows = ROWS.iter().filter(|row| !row.rules.optional.is_empty());
+            let resources = rows.map(|Row { id, rules }| {
+                let name = NAMES[id.0 as usize];
+                Resource::recorded(*id, name, *rules, &record).with_optional(name, &optional).into()
+            });
+            resources.collect()
+        });
+        OPTIONAL.iter().fold(self.clone(), |registry, resource| registry.with(resource.clone()))
+    }
+
     /// This one and `resource`, which takes the place of any with its id.
     #[must_use]
     pub fn with(&self, resource: Arc<Resource>) -> Registry {
@@ -128,6 +142,11 @@ impl Registry {
     /// Whether that version of that group has resources that are not custom.
     pub fn has_built_in(&self, group: &str, version: &str) -> bool {
         self.versions().any(|served| served.is(group, version) && !served.version.is_custom())
+    }
+
+    /// Whether it has versions that a server has only if it is asked for them.
+    pub fn has_optional(&self) -> bool {
+        self.versions().any(|served| served.version.is_optional())
     }
 
     /// Whether that version of that group has resources.

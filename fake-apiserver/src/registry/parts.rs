@@ -12,6 +12,22 @@ use tree::Value;
 /// Text of a resource: borrowed from the table, or owned by a resource that was added at run time.
 pub type Str = Cow<'static, str>;
 
+/// The notice that a version is deprecated.
+#[derive(Debug, Clone)]
+pub(crate) struct Deprecation {
+    /// The warning about requests.
+    pub(crate) warning: String,
+    /// The release in which the version is gone, such as `1.38`; "" if none is known.
+    pub(crate) removed_in: &'static str,
+}
+
+impl Deprecation {
+    /// That of a version that no release removes.
+    pub(super) fn forever(warning: impl Into<String>) -> Deprecation {
+        Deprecation { warning: warning.into(), removed_in: "" }
+    }
+}
+
 /// A subresource: the status of an object, or an action on it.
 #[derive(Debug)]
 pub struct Subresource {

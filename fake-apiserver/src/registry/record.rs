@@ -35,17 +35,28 @@ pub(super) struct Recorded {
 }
 
 impl Record {
-    /// Reads the record.
+    /// Reads the record of the versions that every server has.
     ///
     /// # Panics
     /// If it is malformed.
     pub(super) fn read() -> Record {
-        const RECORD: &str = include_str!("kinds.txt");
+        Record::of(include_str!("kinds.txt"))
+    }
+
+    /// Reads that of the versions that a server has only if it is asked for them. Their columns are those of the storage version.
+    ///
+    /// # Panics
+    /// If it is malformed.
+    pub(super) fn optional() -> Record {
+        Record::of(include_str!("kinds_optional.txt"))
+    }
+
+    fn of(record: &'static str) -> Record {
         let mut start = 0;
-        let ends = memmem::find_iter(RECORD.as_bytes(), "\n\n").chain([RECORD.len()]);
-        let blocks = ends.map(|end| &RECORD[std::mem::replace(&mut start, end + 2)..end]);
-        let mut blocks = blocks.skip(1);
-        let mut texts = blocks.next().unwrap_or_default().lines();
+        let ends = memmem::find_iter(record.as_bytes(), "\n\n").chain([record.len()]);
+        let blocks = ends.map(|end| &record[std::mem::replace(&mut start, end + 2)..end]);
+        let mut blocks = blocks.skip(1).peekable();
+        let mut texts = blocks.next_if(|block| block.starts_with("text ")).unwrap_or_default().lines();
         let text = || Some((texts.next()?.strip_prefix("text ")?, unescaped(texts.next()?.trim_start())));
         Record { texts: std::iter::from_fn(text).collect(), versions: blocks.map(Recorded::read).collect() }
     }
@@ -54,6 +65,12 @@ impl Record {
     pub(super) fn storage(&self, name: &str) -> Option<&Recorded> {
         let (plural, group) = name.split_once('.').unwrap_or((name, ""));
         self.versions.iter().find(|one| one.plural == plural && one.group == group && one.stored_as().is_none())
+    }
+
+    /// A version of the resource `name`, whatever version is stored.
+    pub(super) fn version(&self, name: &str, version: &str) -> Option<&Recorded> {
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        self.versions.iter().find(|one| one.plural == plural && one.group == group && one.version == version)
     }
 
     /// Another version of the resource whose storage version is `storage`.
@@ -201,24 +218,29 @@ mod tests {
     use tree::Value;
 
     #[test]
-    fn the_record_is_of_the_emulated_version() {
-        let head = include_str!("kinds.txt").lines().next().unwrap();
-        assert!(head.contains(&format!("kube-apiserver {} ", crate::git_version())), "{head}");
+    fn the_records_are_of_the_emulated_version() {
+        for record in [include_str!("kinds.txt"), include_str!("kinds_optional.txt")] {
+            let head = record.lines().next().unwrap();
+            assert!(head.contains(&format!("kube-apiserver {} ", crate::git_version())), "{head}");
+        }
     }
 
     /// Every line has a known meaning.
     #[test]
-    fn the_record_is_well_formed() {
-        let record = Record::read();
+    fn the_records_are_well_formed() {
+        let (record, optional) = (Record::read(), Record::optional());
         assert!(record.versions.len() > 60);
-        for one in &record.versions {
+        assert!(optional.versions.len() > 8);
+        for (record, one) in
+            [&record, &optional].into_iter().flat_map(|record| record.versions.iter().map(move |one| (record, one)))
+        {
             let known =
                 ["stored", "hash", "directory", "verbs", "update", "known", "short", "categories", "field", "sub"];
             for line in one.lines.lines() {
                 assert!(known.iter().any(|word| line.starts_with(&format!("  {word} "))), "{line}");
             }
             let columns = one.columns.lines().filter(|line| line.starts_with("  column ")).count();
-            assert_eq!(one.columns(&record, |_| |_, _| Value::Null).count(), columns, "{one:?}");
+            assert_eq!(one.columns(record, |_| |_, _| Value::Null).count(), columns, "{one:?}");
             let subresources: Vec<_> = one.subresources(|_| Some(Strategy::NONE)).collect();
             assert!(subresources.is_sorted_by_key(|sub| sub.name.clone()), "{one:?}");
             assert!(one.fields().all(|field| !field.label.is_empty() && !field.stored_as.is_empty()), "{one:?}");

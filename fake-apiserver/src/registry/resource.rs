@@ -7,14 +7,14 @@ use super::context::Context;
 use super::conversion::Conversion;
 use super::custom::ScalePaths;
 use super::declarative;
-use super::parts::{PrinterColumn, Str, Subresource};
+use super::parts::{Deprecation, PrinterColumn, Str, Subresource};
 use super::record::{Record, Recorded};
-use super::rules::{Cell, RowCondition, Rules, Validate, find};
+use super::rules::{Cell, RowCondition, Rules, Validate, VersionRules, find};
 use super::stored_field::{StoredField, stored_fields};
 use crate::custom::compiled::Place;
-use crate::error::{Errors, FieldError, Qualified};
+use crate::error::{ApiResult, Errors, FieldError, Qualified};
 use crate::managed::Set;
-use crate::object::selector::SelectableField;
+use crate::object::selector::{FieldSelector, SelectableField};
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{ObjectType, TypeRef};
 use crate::store::{Entry, ResourceId};
@@ -111,14 +111,21 @@ pub struct Version {
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
     pub(super) validate: Option<Validate>,
+    /// Of a version that is served only if the server is asked for it: declarative validation looks at its objects as they are in it, and
+    /// this is the path in the storage version of a field for which that is another one.
+    pub(super) checks: Option<fn(&str) -> Option<String>>,
+    /// Sets the defaults of an object of the storage version that came in this one.
+    pub(crate) default: fn(&mut Value),
+    /// A delete that removes the object answers with it rather than with a `Status` (`ReturnDeletedObject`).
+    pub(crate) delete_returns_object: bool,
     /// The schema of a custom resource. Requests have it compiled before they do anything else.
     pub(super) schema: Option<Arc<Place>>,
     /// The stored definition of a custom resource, as JSON.
     pub(crate) definition: Option<Bytes>,
     /// The paths of the scale of a custom resource.
     pub(crate) scale: Option<ScalePaths>,
-    /// The warning about requests to this version.
-    pub(crate) deprecation: Option<String>,
+    /// The notice that it is deprecated.
+    pub(crate) deprecation: Option<Deprecation>,
 }
 
 /// The result of validating an object.
@@ -141,17 +148,8 @@ impl Resource {
         for (number, other) in (1..).zip(rules.versions) {
             let recorded = record.other(storage, other.group, other.version);
             let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {other:?}"));
-            versions.push(Version {
-                number,
-                conversion: Some(Conversion {
-                    storage: versions[0].api_version.clone(),
-                    functions: other.conversion,
-                    schemas: Arc::default(),
-                    webhook: None,
-                }),
-                validate: Some(other.validate),
-                ..Version::of(record, recorded, &rules)
-            });
+            let version = Version::of(record, recorded, &rules);
+            versions.push(version.converting(number, &versions[0].api_version, other));
         }
         Resource {
             id,
@@ -177,6 +175,25 @@ impl Resource {
         }
     }
 
+    /// This one with the versions by which it is served if the server is asked for them, from their record.
+    ///
+    /// # Panics
+    /// As [`Resource::recorded`].
+    pub(super) fn with_optional(mut self, name: &str, record: &Record) -> Resource {
+        let storage = self.storage().clone();
+        for (number, rules) in (self.versions.len() as u32..).zip(self.rules.optional) {
+            let recorded = record.version(name, rules.version);
+            let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {rules:?}"));
+            let version = Version::of(record, recorded, &self.rules);
+            self.versions.push(Arc::new(Version {
+                columns: storage.columns.clone(),
+                checks: Some(rules.path_in_storage),
+                ..version.converting(number, &storage.api_version, rules)
+            }));
+        }
+        self
+    }
+
     /// The storage version.
     pub fn storage(&self) -> &Arc<Version> {
         &self.versions[0]
@@ -191,6 +208,15 @@ impl Resource {
     pub fn discovered_verbs(&self, version: &Version) -> Vec<Str> {
         let is_left = |verb: &&Str| !self.terminating || !matches!(&***verb, "create" | "patch" | "update");
         version.verbs.iter().filter(is_left).cloned().collect()
+    }
+
+    /// A field selector of objects of one of its versions.
+    ///
+    /// # Errors
+    /// 400, if the text is malformed or asks for another field than the version has.
+    pub(crate) fn field_selector(&self, version: &Version, text: &str) -> ApiResult<FieldSelector> {
+        let refusal = |label: &str| (self.rules.unknown_label)(&version.api_version, label);
+        FieldSelector::parse_or(text, &version.selectable, refusal)
     }
 
     /// The kind as `Invalid` messages name it.
@@ -223,7 +249,14 @@ impl Resource {
             None if self.rules.metadata_last && !own.is_empty() => Vec::new(),
             None => validate::metadata(new, &self.meta),
         };
-        let errors = declarative::validate(self.storage().ty(), new, old, [metadata, own].concat());
+        let by_hand = [metadata, own].concat();
+        let errors = match version.checks {
+            None => declarative::validate(self.storage().ty(), new, old, by_hand),
+            Some(path) => {
+                let own = |object: &Value| version.built_in_from_storage(object).unwrap_or_else(|| object.clone());
+                declarative::validate_optional(version.ty(), &own(new), old.map(own).as_ref(), by_hand, path)
+            }
+        };
         Findings { errors: unique(errors), warnings: Vec::new() }
     }
 
@@ -255,6 +288,29 @@ impl Resource {
 }
 
 impl Version {
+    /// This one as a version that converts its objects from and to the storage version, whose `apiVersion` is `storage`.
+    fn converting(self, number: u32, storage: &Str, rules: &VersionRules) -> Version {
+        let deprecation = |(since, removed_in)| {
+            let Version { api_version, kind, .. } = &self;
+            let warning = format!("{api_version} {kind} is deprecated in v{since}+, unavailable in v{removed_in}+");
+            Deprecation { warning, removed_in }
+        };
+        Version {
+            number,
+            conversion: Some(Conversion {
+                storage: storage.clone(),
+                functions: rules.conversion,
+                schemas: Arc::default(),
+                webhook: None,
+            }),
+            validate: rules.validate,
+            default: rules.default.unwrap_or(self.default),
+            delete_returns_object: self.delete_returns_object || rules.delete_returns_object,
+            deprecation: rules.deprecated.map(deprecation).or(self.deprecation.clone()),
+            ..self
+        }
+    }
+
     fn of(record: &Record, recorded: &Recorded, rules: &Rules) -> Version {
         let api_version = api_version(recorded.group, recorded.version);
         let ty = ObjectType::built_in(&api_version, recorded.kind).expect("the schema has the type of every kind");
@@ -284,11 +340,19 @@ impl Version {
             subresources: recorded.subresources(|name| rules.subresource(name)).collect(),
             conversion: None,
             validate: None,
+            checks: None,
+            default: rules.strategy.default,
+            delete_returns_object: rules.delete_returns_object,
             schema: None,
             definition: None,
             scale: None,
-            deprecation: rules.deprecation.map(str::to_owned),
+            deprecation: rules.deprecation.map(Deprecation::forever),
         }
+    }
+
+    /// Whether a server has it only if it is asked for it.
+    pub(super) fn is_optional(&self) -> bool {
+        self.checks.is_some()
     }
 
     /// The Go type of objects.

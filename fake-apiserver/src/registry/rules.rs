@@ -79,6 +79,9 @@ pub struct Rules {
     pub(super) subresources: &'static [(&'static str, Strategy)],
     /// The texts of fields for selectors, where they are not the text in the field of that name.
     pub(super) fields: &'static [(&'static str, FieldText)],
+    /// The message about a label of field selectors that the kind does not have, given the `apiVersion` and the label, where it has labels of
+    /// its own (`AddFieldLabelConversionFunc`).
+    pub(super) unknown_label: fn(&str, &str) -> String,
     /// The cells of columns, by heading, but for those of all kinds.
     pub(super) cells: &'static [(&'static str, Cell)],
     /// The cells of a row beyond those of its columns.
@@ -89,6 +92,8 @@ pub struct Rules {
     pub(super) row_order: Option<fn(&Value) -> i64>,
     /// Versions by which the same objects are served besides the one that is stored.
     pub(super) versions: &'static [VersionRules],
+    /// Versions by which they are served, too, if the server is asked for them.
+    pub(super) optional: &'static [VersionRules],
 }
 
 /// The allocators of addresses, ports and the like.
@@ -132,8 +137,32 @@ pub(super) struct VersionRules {
     pub(super) version: &'static str,
     /// The conversion of objects.
     pub(super) conversion: Functions,
-    /// Findings about an object of the storage version that came in this one.
-    pub(super) validate: Validate,
+    /// Findings about an object of the storage version that came in this one, where they are others.
+    pub(super) validate: Option<Validate>,
+    /// Sets the defaults of an object of the storage version that came in this one, where they are others.
+    pub(super) default: Option<fn(&mut Value)>,
+    /// A delete that removes the object answers with it, also if it does not in the storage version.
+    pub(super) delete_returns_object: bool,
+    /// The releases since which the version is deprecated, and from which it is gone.
+    pub(super) deprecated: Option<(&'static str, &'static str)>,
+    /// The path that a field has in the storage version, where it is another one (`NormalizationRules`).
+    pub(super) path_in_storage: fn(&str) -> Option<String>,
+}
+
+impl VersionRules {
+    /// A version in which objects have the fields of the storage version.
+    pub(super) const fn same(group: &'static str, version: &'static str) -> VersionRules {
+        VersionRules {
+            group,
+            version,
+            conversion: Functions { to_storage: |_| {}, from_storage: |_| {} },
+            validate: None,
+            default: None,
+            delete_returns_object: false,
+            deprecated: None,
+            path_in_storage: |_| None,
+        }
+    }
 }
 
 /// The two directions of a conversion. They leave `apiVersion` alone.
@@ -248,11 +277,13 @@ impl Rules {
         strategy: Strategy::NONE,
         subresources: &[],
         fields: &[],
+        unknown_label: |_, label| format!("field label not supported: {label}"),
         cells: &[],
         more_cells: &[],
         row_condition: |_| None,
         row_order: None,
         versions: &[],
+        optional: &[],
     };
 
     /// The strategy of a subresource, if it is served. The status has an ordinary one where there is no other.

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use bytes::Bytes;
+use fake_apiserver::FakeApiServer;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -62,6 +63,18 @@ async fn requests_watches_and_objects_are_counted() {
     assert_eq!(client.delete("/metrics").await.text(), "metrics reset\n");
     let forgotten = client.get("/metrics").await;
     assert!(!forgotten.text().contains("apiserver_request_total{"));
+}
+
+#[tokio::test]
+async fn deprecated_versions_say_when_they_are_gone() {
+    let server = start_with(FakeApiServer::builder().runtime_config([("resource.k8s.io/v1beta1", "true")])).await;
+    let mut client = Client::new(&server).await;
+    let answer = client.get("/apis/resource.k8s.io/v1beta1/deviceclasses").await;
+    let warning = r#"299 - "resource.k8s.io/v1beta1 DeviceClass is deprecated in v1.35+, unavailable in v1.38+""#;
+    assert_eq!(answer.header("warning"), warning);
+    let metrics = client.get("/metrics").await;
+    let sample = r#"apiserver_requested_deprecated_apis{group="resource.k8s.io",removed_release="1.38",resource="deviceclasses",subresource="",version="v1beta1"} 1"#;
+    assert!(metrics.text().lines().any(|line| line == sample), "{}", metrics.text());
 }
 
 /// A definition changes and is made again while its objects are watched: then there are several versions of the same names.

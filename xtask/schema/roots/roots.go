@@ -24,6 +24,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
@@ -143,6 +145,23 @@ var All = slices.Concat(
 	),
 	of("*", &metav1.ListOptions{}, &metav1.CreateOptions{}, &metav1.UpdateOptions{}, &metav1.PatchOptions{}, &metav1.DeleteOptions{}),
 )
+
+// Optional are the roots of versions that a server has only if it is asked for them.
+var Optional = slices.Concat(
+	of("resource.k8s.io/v1beta1",
+		&resourcev1beta1.DeviceClass{}, &resourcev1beta1.DeviceClassList{}, &resourcev1beta1.ResourceClaim{}, &resourcev1beta1.ResourceClaimList{},
+		&resourcev1beta1.ResourceClaimTemplate{}, &resourcev1beta1.ResourceClaimTemplateList{}, &resourcev1beta1.ResourceSlice{},
+		&resourcev1beta1.ResourceSliceList{},
+	),
+	of("resource.k8s.io/v1beta2",
+		&resourcev1beta2.DeviceClass{}, &resourcev1beta2.DeviceClassList{}, &resourcev1beta2.DeviceTaintRule{}, &resourcev1beta2.DeviceTaintRuleList{},
+		&resourcev1beta2.ResourceClaim{}, &resourcev1beta2.ResourceClaimList{}, &resourcev1beta2.ResourceClaimTemplate{},
+		&resourcev1beta2.ResourceClaimTemplateList{}, &resourcev1beta2.ResourceSlice{}, &resourcev1beta2.ResourceSliceList{},
+	),
+)
+
+// Every root of both lists.
+var Every = slices.Concat(All, Optional)
 
 func of(apiVersion string, objects ...any) []Root {
 	var all []Root

@@ -100,7 +100,7 @@ func write(name string, vectors []vector) {
 }
 
 func newObject(apiVersion, kind string) object {
-	for _, root := range roots.All {
+	for _, root := range roots.Every {
 		t := reflect.TypeOf(root.Object).Elem()
 		if t.Name() == kind && (root.APIVersion == apiVersion || root.APIVersion == "*") {
 			return reflect.New(t).Interface().(object)
@@ -171,7 +171,7 @@ func interpretInputs() []vector {
 // Lists are only empty: their items are kinds of their own.
 func fullObjects() []vector {
 	var vectors []vector
-	for _, root := range roots.All {
+	for _, root := range roots.Every {
 		kind := reflect.TypeOf(root.Object).Elem().Name()
 		for _, fill := range []*filler{{}, {empty: true}} {
 			if strings.HasSuffix(kind, "List") && !fill.empty {

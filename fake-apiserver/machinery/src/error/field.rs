@@ -182,6 +182,13 @@ impl FieldError {
         self
     }
 
+    /// The same finding about the field of another version, if `path` tells what its path is there.
+    #[must_use]
+    pub fn at(self, path: impl FnOnce(&str) -> Option<String>) -> Option<Self> {
+        let path = path(&self.path)?;
+        Some(FieldError { path, ..self })
+    }
+
     /// The same finding, its value shown as given: a struct, in Go's key order.
     #[must_use]
     pub fn printed_as(self, value: impl Into<Arc<str>>) -> Self {

@@ -17,6 +17,8 @@ pub(super) struct Definitions<'d> {
     pub(super) kinds: Vec<KindLine<'d>>,
     /// Types by name: the line that begins one, and those below it. Ordered.
     types: Vec<(&'d str, &'d str)>,
+    /// Those that have the types that this text names and does not define.
+    base: Option<&'d Definitions<'d>>,
 }
 
 /// A line with the type of a kind.
@@ -31,7 +33,7 @@ impl<'d> Definitions<'d> {
     /// # Errors
     /// If a line is not a definition, or repeats one.
     pub(super) fn of(text: &'d str) -> Result<Self, DataError> {
-        let mut definitions = Definitions { kinds: Vec::new(), types: Vec::new() };
+        let mut definitions = Definitions { kinds: Vec::new(), types: Vec::new(), base: None };
         let mut start = 0;
         for line_feed in memchr::memchr_iter(b'\n', text.as_bytes()) {
             let end = line_feed + 1;
@@ -51,15 +53,25 @@ impl<'d> Definitions<'d> {
         }
     }
 
-    /// The names of all types, ordered.
+    /// Those of a text that names types of another.
+    ///
+    /// # Errors
+    /// As [`Definitions::of`].
+    pub(super) fn over(base: &'d Definitions<'d>, text: &'d str) -> Result<Self, DataError> {
+        Ok(Definitions { base: Some(base), ..Definitions::of(text)? })
+    }
+
+    /// The names of all types of the text, ordered.
     pub(super) fn names(&self) -> impl Iterator<Item = &'d str> {
         self.types.iter().map(|(name, _)| *name)
     }
 
     /// The lines that define the type of that name.
     pub(super) fn lines(&self, name: &str) -> Option<&'d str> {
-        let at = self.types.binary_search_by_key(&name, |(name, _)| name).ok()?;
-        Some(self.types[at].1)
+        match self.types.binary_search_by_key(&name, |(name, _)| name) {
+            Ok(at) => Some(self.types[at].1),
+            Err(_) => self.base.and_then(|base| base.lines(name)),
+        }
     }
 
     fn add(&mut self, lines: &'d str) -> Result<(), DataError> {

@@ -114,8 +114,8 @@ impl<'k> Expected<'k> {
     /// An object as Go writes it once it is decoded, which sets its defaults.
     fn with_defaults(&self, object: &Value) -> Option<String> {
         let mut object = object.clone();
-        if let Some((resource, _)) = self.served {
-            (resource.rules.strategy.default)(&mut object);
+        if let Some((_, version)) = self.served {
+            (version.default)(&mut object);
         }
         Some(schema::encode_part(&self.convert_from_storage(&object).ok()?, self.ty))
     }

@@ -67,7 +67,7 @@ impl<'w> Write<'w, '_> {
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
         count(Work::Walk, 1);
-        (self.request.resource.rules.strategy.default)(new);
+        (self.request.version.default)(new);
         (self.request.resource.rules.strategy.default_times)(new, self.request.now);
     }
 

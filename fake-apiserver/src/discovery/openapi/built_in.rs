@@ -9,11 +9,14 @@ use std::borrow::Cow;
 /// Adds recorded paths to a document about that version of that group, or (version 2) all, with the schemas and parameters that they
 /// refer to.
 pub(super) fn add<'p>(document: &mut Document, form: Form, of: (&str, &str), paths: impl Iterator<Item = &'p Path>) {
-    let recorded = Recorded::get();
     document.describes_built_in = true;
     let mut due = Vec::new();
+    let mut records = vec![Recorded::get()];
     for path in paths {
-        let operations = recorded.operations(path, form);
+        if path.is_optional && records.len() == 1 {
+            records.push(Recorded::optional());
+        }
+        let operations = records[usize::from(path.is_optional)].operations(path, form);
         due.extend(references(&operations));
         document.paths.insert(path.path.to_owned(), operations);
     }
@@ -22,12 +25,14 @@ pub(super) fn add<'p>(document: &mut Document, form: Form, of: (&str, &str), pat
     while let Some(reference) = due.pop() {
         match reference {
             Reference::Model(name) if !document.models.contains_key(&name) => {
-                let model = recorded.model(&name, form, of.0, of.1).expect("the record has what it refers to");
+                let model = records.iter().find_map(|record| record.model(&name, form, of.0, of.1));
+                let model = model.expect("the record has what it refers to");
                 due.extend(references(&model));
                 document.models.insert(name, model);
             }
             Reference::Parameter(name) if !document.parameters.contains_key(&*name) => {
-                let parameter = recorded.parameter(&name).expect("the record has what it refers to");
+                let parameter = records.iter().find_map(|record| record.parameter(&name));
+                let parameter = parameter.expect("the record has what it refers to");
                 due.extend(references(parameter));
                 document.parameters.insert(name, Cow::Borrowed(parameter));
             }
@@ -38,7 +43,8 @@ pub(super) fn add<'p>(document: &mut Document, form: Form, of: (&str, &str), pat
 
 /// The recorded paths that a registry serves.
 pub(super) fn served(registry: &Registry) -> impl Iterator<Item = &'static Path> {
-    Recorded::get().paths.iter().filter(|path| is_served(path.about, registry))
+    let optional: &[Path] = if registry.has_optional() { &Recorded::optional().paths } else { &[] };
+    Recorded::get().paths.iter().chain(optional).filter(|path| is_served(path.about, registry))
 }
 
 /// Whether a registry serves the resource of a path.

@@ -1,5 +1,6 @@
-//! The record of the real server's documents about its own resources (`recorded.txt`, written by `cargo xtask conformance openapi`):
-//! compressed in the program, and read when a document is asked for.
+//! The records of the real server's documents about its own resources, written by `cargo xtask conformance openapi`: `recorded.txt`, and
+//! `recorded_optional.txt` for the versions that it has only if it is asked for them. They are compressed in the program, and read when a
+//! document is asked for.
 
 use super::convert;
 use super::template::{Form, Names, Template};
@@ -8,8 +9,9 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use std::sync::LazyLock;
 
-/// The record as it is in the program.
+/// The records as they are in the program.
 const COMPRESSED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.zlib"));
+const COMPRESSED_OPTIONAL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi_optional.zlib"));
 /// In a schema, where the kind of the document's own group belongs.
 const OWN_KIND: &str = "⟨own kind⟩";
 
@@ -24,6 +26,8 @@ pub(super) struct Recorded {
 /// A path, and its subject.
 pub(super) struct Path {
     pub(super) path: &'static str,
+    /// Whether it is in the record of optional versions.
+    pub(super) is_optional: bool,
     /// The keys of the operations in version 2 and 3.
     v2: &'static str,
     v3: &'static str,
@@ -45,22 +49,25 @@ pub(super) enum About {
 }
 
 impl Recorded {
-    /// The record, which is read at the first call.
+    /// The record of what every server publishes, which is read at the first call.
     pub(super) fn get() -> &'static Recorded {
-        static TEXT: LazyLock<String> = LazyLock::new(|| {
-            let mut text = String::new();
-            ZlibDecoder::new(COMPRESSED).read_to_string(&mut text).expect("the record was compressed from text");
-            text
-        });
-        static RECORDED: LazyLock<Recorded> = LazyLock::new(|| Recorded::read(&TEXT));
+        static TEXT: LazyLock<String> = LazyLock::new(|| text(COMPRESSED));
+        static RECORDED: LazyLock<Recorded> = LazyLock::new(|| Recorded::read(&TEXT, false));
         &RECORDED
     }
 
-    fn read(text: &'static str) -> Recorded {
+    /// The record of what servers publish, too, if they are asked for optional versions; read at the first call.
+    pub(super) fn optional() -> &'static Recorded {
+        static TEXT: LazyLock<String> = LazyLock::new(|| text(COMPRESSED_OPTIONAL));
+        static RECORDED: LazyLock<Recorded> = LazyLock::new(|| Recorded::read(&TEXT, true));
+        &RECORDED
+    }
+
+    fn read(text: &'static str, is_optional: bool) -> Recorded {
         let mut recorded = Recorded { paths: Vec::new(), v2: Template::default(), v3: Template::default() };
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix("path\t") {
-                Some(path) => recorded.paths.push(Path::read(path)),
+                Some(path) => recorded.paths.push(Path::read(path, is_optional)),
                 None => {
                     recorded.v2.add("v2", line);
                     recorded.v3.add("v3", line);
@@ -103,11 +110,18 @@ impl Recorded {
     }
 }
 
+/// A record, decompressed.
+fn text(compressed: &[u8]) -> String {
+    let mut text = String::new();
+    ZlibDecoder::new(compressed).read_to_string(&mut text).expect("the record was compressed from text");
+    text
+}
+
 impl Path {
-    fn read(line: &'static str) -> Path {
+    fn read(line: &'static str, is_optional: bool) -> Path {
         let mut columns = line.split('\t');
         let [path, v3, v2, kind] = [(); 4].map(|()| columns.next().expect("a path has four columns"));
-        Path { path, v2, v3, kind, about: About::of(path) }
+        Path { path, is_optional, v2, v3, kind, about: About::of(path) }
     }
 
     /// The path below `/openapi/v3` of the document that it is in.

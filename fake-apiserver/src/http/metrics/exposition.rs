@@ -211,19 +211,21 @@ fn undisturbed_durations(families: &mut Families, all: &[Arc<Series>]) {
     }
 }
 
-/// The deprecated versions that were asked for. No version that is served has a release that removes it.
+/// The deprecated versions that were asked for.
 fn deprecated(families: &mut Families, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_requested_deprecated_apis";
     families.family(NAME, "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.", Kind::Gauge);
     let asked: BTreeSet<_> = all
         .iter()
-        .filter(|series| series.deprecated)
-        .map(|series| (&*series.group, &*series.resource, &*series.subresource, &*series.version))
+        .filter_map(|series| {
+            let removed_in = series.deprecated?;
+            Some((&*series.group, removed_in, &*series.resource, &*series.subresource, &*series.version))
+        })
         .collect();
-    for (group, resource, subresource, version) in asked {
+    for (group, removed_in, resource, subresource, version) in asked {
         let labels = [
             ("group", group),
-            ("removed_release", ""),
+            ("removed_release", removed_in),
             ("resource", resource),
             ("subresource", subresource),
             ("version", version),

@@ -95,8 +95,8 @@ pub(super) struct Series {
     version: String,
     resource: String,
     subresource: String,
-    /// Whether the version is deprecated.
-    deprecated: bool,
+    /// The release in which the version is gone, if it is deprecated; "" if none is known.
+    deprecated: Option<&'static str>,
     /// The number of responses by status code.
     codes: Mutex<BTreeMap<u16, u64>>,
     /// The number of durations by bucket; those above all bounds come last.
@@ -266,8 +266,10 @@ impl Series {
         let subresource = subresource.unwrap_or_else(|| if is_page { "" } else { labels.path }.to_owned());
         Series {
             labels,
-            deprecated: is_page && version == DEPRECATED_PAGE
-                || served.is_some_and(|served| served.version.deprecation.is_some()),
+            deprecated: match served {
+                Some(served) => served.version.deprecation.as_ref().map(|notice| notice.removed_in),
+                None => (is_page && version == DEPRECATED_PAGE).then_some(""),
+            },
             group,
             version,
             resource,

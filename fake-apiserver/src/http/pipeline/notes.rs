@@ -33,7 +33,7 @@ impl Exchange<'_> {
         let method = &self.parts.method;
         let page = zpages::asked(&self.replica.pages, self.path, &self.preferences());
         if let Some(audited) = trace.audited.as_mut().filter(|_| page.as_ref().is_some_and(Asked::is_deprecated)) {
-            audited.is_for_deprecated();
+            audited.is_for_deprecated("");
         }
         let labels = match page {
             Some(page) => Labels::of_page(page.labels(), method),

@@ -17,7 +17,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use self::program::{PROGRAM, Stage};
+use self::program::{OPTIONAL, PROGRAM, Program, Stage};
 use self::run::Run;
 use super::cursor::At;
 use crate::error::FieldError;
@@ -27,14 +27,38 @@ use tree::counting::{Work, count};
 
 /// The findings about an object of that type, given those of the rules by hand (`ValidateDeclarativelyWithMigrationChecks`).
 pub(super) fn validate(ty: TypeRef<'_>, new: &Value, old: Option<&Value>, by_hand: Vec<FieldError>) -> Vec<FieldError> {
-    let Some(checks) = PROGRAM.kind(ty.name()) else { return by_hand };
+    findings(&PROGRAM, ty, (new, old), by_hand, |_| None)
+}
+
+/// The same about an object in a version that a server has only if it is asked for it. The rules by hand are about the storage version, in
+/// which fields may have other paths.
+pub(super) fn validate_optional(
+    ty: TypeRef<'_>,
+    new: &Value,
+    old: Option<&Value>,
+    by_hand: Vec<FieldError>,
+    path_in_storage: fn(&str) -> Option<String>,
+) -> Vec<FieldError> {
+    findings(&OPTIONAL, ty, (new, old), by_hand, path_in_storage)
+}
+
+fn findings(
+    program: &'static Program,
+    ty: TypeRef<'_>,
+    (new, old): (&Value, Option<&Value>),
+    by_hand: Vec<FieldError>,
+    path_in_storage: fn(&str) -> Option<String>,
+) -> Vec<FieldError> {
+    let Some(checks) = program.kind(ty.name()) else { return by_hand };
     count(Work::Walk, 1);
     let mut declared = Vec::new();
-    Run { updates: old.is_some() }.on_type(checks, At::new(new, ty), old, &mut declared);
+    Run { program, updates: old.is_some() }.on_type(checks, At::new(new, ty), old, &mut declared);
     declared.retain(|finding| finding.stage != Stage::Alpha);
+    let beta = declared.iter().filter(|finding| finding.stage == Stage::Beta);
+    let moved = beta.clone().filter_map(|finding| finding.error.clone().at(path_in_storage));
+    let moved: Vec<FieldError> = moved.collect();
     let is_left = |error: &FieldError| {
-        let mut beta = declared.iter().filter(|finding| finding.stage == Stage::Beta);
-        !beta.any(|finding| error.is_superseded_by(&finding.error))
+        !beta.clone().map(|finding| &finding.error).chain(&moved).any(|declared| error.is_superseded_by(declared))
     };
     let by_hand: Vec<FieldError> = by_hand.into_iter().filter(is_left).collect();
     by_hand.into_iter().chain(declared.into_iter().map(|finding| finding.error)).collect()

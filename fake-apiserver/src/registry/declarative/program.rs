@@ -3,9 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The checks of all kinds.
-pub(super) static PROGRAM: LazyLock<Program> =
-    LazyLock::new(|| Program::of(include_str!("checks.txt")).expect("`cargo xtask schema` writes checks"));
+const CHECKS: &str = include_str!("checks.txt");
+
+/// The checks of the versions that every server has.
+pub(super) static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program::of(&[CHECKS]).expect(WRITTEN));
+/// The same and the checks of the versions that a server has only if it is asked for them.
+pub(super) static OPTIONAL: LazyLock<Program> =
+    LazyLock::new(|| Program::of(&[CHECKS, include_str!("checks_optional.txt")]).expect(WRITTEN));
+
+const WRITTEN: &str = "`cargo xtask schema` writes checks";
 
 /// The checks of types, by their names.
 #[derive(Debug)]
@@ -144,8 +150,9 @@ struct Line {
 impl Program {
     /// # Errors
     /// A line that is not one of checks.
-    fn of(text: &'static str) -> Result<Program, String> {
-        let mut lines = text.lines().filter(|line| !line.starts_with('#')).peekable();
+    fn of(texts: &[&'static str]) -> Result<Program, String> {
+        let lines = texts.iter().flat_map(|text| text.lines());
+        let mut lines = lines.filter(|line| !line.starts_with('#')).peekable();
         let mut program = Program { kinds: HashSet::new(), types: HashMap::new() };
         for line in lines_at(0, &mut lines) {
             match line.words.as_slice() {

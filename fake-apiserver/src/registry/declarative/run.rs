@@ -2,7 +2,7 @@
 //! apply others (v0.37.1): each.go, item.go, subfield.go, discriminator.go, options.go.
 
 use super::calls;
-use super::program::{Call, Case, Check, Ends, Field, Match, PROGRAM, Stage, Type};
+use super::program::{Call, Case, Check, Ends, Field, Match, Program, Stage, Type};
 use crate::error::FieldError;
 use crate::object::generation;
 use crate::registry::cursor::At;
@@ -29,6 +29,7 @@ pub(super) struct Finding {
 /// A run over an object.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
+    pub(super) program: &'static Program,
     /// Whether an object is updated; an old value may be missing then, too.
     pub(super) updates: bool,
 }
@@ -85,7 +86,7 @@ impl Run {
                 // A nil pointer does not count as an old value.
                 let is_pointer = at.ty().is_some_and(|ty| ty.go_kind() == "ptr");
                 let old = old.filter(|old| !(is_pointer && old.is_null()));
-                if let Some(ty) = PROGRAM.ty(name) {
+                if let Some(ty) = self.program.ty(name) {
                     self.on_type(ty, at, old, found);
                 }
             }

@@ -1,7 +1,7 @@
 //! Tests of declarative validation, by tables.
 
-use super::program::{Check, PROGRAM};
-use super::validate;
+use super::program::{Check, OPTIONAL};
+use super::{validate, validate_optional};
 use crate::error::{FieldError, Path};
 use crate::schema::{every_type, lookup};
 use std::collections::{HashMap, HashSet};
@@ -133,12 +133,32 @@ fn covered_findings_by_hand_give_way() {
     assert_eq!(texts(vec![other]), ["scheduling: Required value", "handler: Required value"]);
 }
 
+/// In an optional version fields may have other paths than in the storage version, which the rules by hand are about.
+#[test]
+fn covered_findings_have_the_paths_of_the_storage_version() {
+    let ty = lookup("resource.k8s.io/v1beta1", "ResourceClaim").expect("the kind");
+    let new = json!({"spec": {"devices": {"requests": [{"name": "a", "allocationMode": "x"}]}}});
+    let moved =
+        |path: &str| path.strip_suffix("[0].allocationMode").map(|list| format!("{list}[0].exactly.allocationMode"));
+    let by_hand = |path: &str| vec![FieldError::unsupported(path, &"x".into(), &["All"]).covered()];
+    let texts = |by_hand, path: fn(&str) -> Option<String>| {
+        let findings = validate_optional(ty, &new, None, by_hand, path);
+        findings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let declared =
+        r#"spec.devices.requests[0].allocationMode: Unsupported value: "x": supported values: "All", "ExactCount""#;
+    let own = r#"spec.devices.requests[0].exactly.allocationMode: Unsupported value: "x": supported values: "All""#;
+    let path = "spec.devices.requests[0].exactly.allocationMode";
+    assert_eq!(texts(by_hand(path), moved), [declared]);
+    assert_eq!(texts(by_hand(path), |_| None), [own, declared]);
+}
+
 /// All checks name fields, types and functions that exist; the interpreter comes only to those of a test's object.
 #[test]
 fn checks_are_about_what_exists() {
     let types: HashMap<&str, _> = every_type().map(|ty| (ty.name(), ty)).collect();
     let mut unknown = HashSet::new();
-    PROGRAM.for_each(&mut |call| match &call.check {
+    OPTIONAL.for_each(&mut |call| match &call.check {
         Check::Custom(name) if !matches!(*name, "EvictionResponder_Name" | "EvictionResponder_Priority") => {
             unknown.insert(format!("function {name}"));
         }
@@ -149,7 +169,7 @@ fn checks_are_about_what_exists() {
         Check::Option(name, _) if !super::run::is_option(name) => drop(unknown.insert(format!("option {name}"))),
         _ => {}
     });
-    for (name, ty) in PROGRAM.all() {
+    for (name, ty) in OPTIONAL.all() {
         let Some(known) = types.get(name) else {
             unknown.insert(format!("type {name}"));
             continue;

@@ -4,18 +4,21 @@
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
 mod capacity;
+mod claim_defaults;
 mod claim_status;
 mod names;
 mod permissions;
 mod requests;
 mod selectors;
 mod slices;
+mod v1beta1;
+mod v1beta2;
 
+use self::claim_defaults::{default_claim_spec, default_request, default_status};
 use super::columns::since;
 use super::context::Context;
 use super::cursor::At;
-use super::defaults::Fill::Text;
-use super::defaults::{Default, Disabled, drop_disabled, fill, fill_unless_zero, visit};
+use super::defaults::{Disabled, drop_disabled, visit};
 use super::ids;
 use super::rules::{NameRule, Rules, Strategy};
 use super::types::{conditions, template_metadata};
@@ -35,6 +38,7 @@ pub(super) const DEVICE_CLASS: Rules = Rules {
     owns_generation: true,
     delete_returns_object: true,
     strategy: Strategy { validate: validate_class, ..Strategy::NONE },
+    optional: &[v1beta2::VERSION, v1beta1::DEVICE_CLASS],
     ..Rules::ORDINARY
 };
 
@@ -75,6 +79,7 @@ pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
         ..Strategy::NONE
     },
     subresources: &[("status", Strategy { validate: validate_taint_rule_status, ..Strategy::STATUS })],
+    optional: &[v1beta2::DEVICE_TAINT_RULE],
     ..Rules::ORDINARY
 };
 
@@ -98,10 +103,11 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
         },
     )],
     cells: &[("State", |claim, _| state(claim).into())],
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_CLAIM],
     strategy: Strategy {
         default: |claim| {
-            visit(claim, "spec", &mut default_claim_spec);
-            fill(claim, &[("status/allocation/devices/results/*/tolerations/*", TOLERATION)]);
+            visit(claim, "spec", &mut |spec| default_claim_spec(spec, default_request));
+            default_status(claim);
         },
         prepare: |_, claim, _| visit(claim, "spec", &mut |spec| drop_disabled(spec, CLAIM_DISABLED)),
         validate: |context, claim, old, errors| {
@@ -120,8 +126,9 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
 
 pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
     delete_returns_object: true,
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_CLAIM_TEMPLATE],
     strategy: Strategy {
-        default: |template| visit(template, "spec/spec", &mut default_claim_spec),
+        default: |template| visit(template, "spec/spec", &mut |spec| default_claim_spec(spec, default_request)),
         validate: |context, template, old, errors| {
             let at = At::object(template, API_VERSION, "ResourceClaimTemplate");
             // Upstream names the path that they have in a claim.
@@ -141,6 +148,8 @@ pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
 
 pub(super) const RESOURCE_SLICE: Rules = Rules {
     owns_generation: true,
+    optional: &[v1beta2::VERSION, v1beta1::RESOURCE_SLICE],
+    unknown_label: |version, label| format!("field label not supported for {version}, Kind=ResourceSlice: {label}"),
     delete_returns_object: true,
     cells: &[
         ("Node", |slice, _| text(slice, "/spec/nodeName").into()),
@@ -167,22 +176,6 @@ pub(super) const RESOURCE_SLICE: Rules = Rules {
     },
     ..Rules::ORDINARY
 };
-
-const TOLERATION: &[(&str, super::defaults::Fill)] = &[("operator", Text("Equal"))];
-
-const REQUEST: &[Default] = &[("", &[("allocationMode", Text("ExactCount"))]), ("tolerations/*", TOLERATION)];
-
-/// The defaults of the requests of a claim (`SetDefaults_ExactDeviceRequest`, `SetDefaults_DeviceSubRequest`).
-fn default_claim_spec(spec: &mut Value) {
-    let mut request = |request: &mut Value| {
-        fill(request, REQUEST);
-        if text(request, "/allocationMode") == "ExactCount" {
-            fill_unless_zero(request, "count", 1.into());
-        }
-    };
-    visit(spec, "devices/requests/*/exactly", &mut request);
-    visit(spec, "devices/requests/*/firstAvailable/*", &mut request);
-}
 
 /// The fields of claims that only disabled features know.
 const CLAIM_DISABLED: &[Disabled] = &[

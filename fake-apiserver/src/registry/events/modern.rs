@@ -14,13 +14,12 @@ use crate::registry::rules::{Functions, VersionRules};
 use tree::Value;
 
 pub(super) const VERSION: VersionRules = VersionRules {
-    group: "events.k8s.io",
-    version: "v1",
     conversion: Functions {
         to_storage: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
         from_storage: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
     },
-    validate: findings,
+    validate: Some(findings),
+    ..VersionRules::same("events.k8s.io", "v1")
 };
 
 /// Fields with other names in the core group.

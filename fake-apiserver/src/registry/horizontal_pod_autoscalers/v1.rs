@@ -9,10 +9,9 @@ use crate::registry::{child, items, number, text};
 use tree::{Map, Value, json};
 
 pub(super) const VERSION: VersionRules = VersionRules {
-    group: "autoscaling",
-    version: "v1",
     conversion: Functions { to_storage, from_storage },
-    validate: super::validate::object,
+    validate: Some(super::validate::object),
+    ..VersionRules::same("autoscaling", "v1")
 };
 
 /// The annotations for metrics, their current values, conditions and behavior (`MetricSpecsAnnotation`,

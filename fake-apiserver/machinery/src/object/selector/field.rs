@@ -34,8 +34,16 @@ impl FieldSelector {
     /// # Errors
     /// 400, if the text is malformed or asks for another field.
     pub fn parse(text: &str, selectable: &[SelectableField]) -> ApiResult<Self> {
+        FieldSelector::parse_or(text, selectable, |label| format!("field label not supported: {label}"))
+    }
+
+    /// The same, where a version with fields of its own has a message of its own about others.
+    ///
+    /// # Errors
+    /// As [`FieldSelector::parse`].
+    pub fn parse_or(text: &str, selectable: &[SelectableField], refusal: impl Fn(&str) -> String) -> ApiResult<Self> {
         let raw = raw_terms(text)?;
-        let bind = |(label, equal, value)| Ok(Term { label: resolve(label, selectable)?, value, equal });
+        let bind = |(label, equal, value)| Ok(Term { label: resolve(label, selectable, &refusal)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
 
@@ -81,7 +89,11 @@ fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
 }
 
 /// The field of a label, or the refusal, whose text depends on whether the kind has fields of its own.
-fn resolve(label: &str, selectable: &[SelectableField]) -> ApiResult<Cow<'static, str>> {
+fn resolve(
+    label: &str,
+    selectable: &[SelectableField],
+    refusal: impl Fn(&str) -> String,
+) -> ApiResult<Cow<'static, str>> {
     let own = !selectable.is_empty();
     if let Some(field) = selectable.iter().find(|field| field.label == label) {
         return Ok(field.stored_as.clone());
@@ -89,7 +101,7 @@ fn resolve(label: &str, selectable: &[SelectableField]) -> ApiResult<Cow<'static
     match label {
         "metadata.name" => Ok("metadata.name".into()),
         "metadata.namespace" if !own => Ok("metadata.namespace".into()),
-        _ if own => Err(ApiError::bad_request(format!("field label not supported: {label}"))),
+        _ if own => Err(ApiError::bad_request(refusal(label))),
         _ => Err(ApiError::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
         ))),

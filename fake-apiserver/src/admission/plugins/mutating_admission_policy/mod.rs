@@ -301,8 +301,7 @@ async fn defaulted(write: &Attributes<'_>, patched: Value, matched: Matched<'_>)
         return Ok(patched);
     }
     let mut object = matching::back(write, patched, matched).await?;
-    let strategy = &write.resource.rules.strategy;
-    (strategy.default)(&mut object);
-    (strategy.default_times)(&mut object, write.clock.now());
+    (write.version.default)(&mut object);
+    (write.resource.rules.strategy.default_times)(&mut object, write.clock.now());
     matching::new_object(write, &object, matched).await.map(Cow::into_owned)
 }

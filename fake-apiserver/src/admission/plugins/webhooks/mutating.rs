@@ -223,9 +223,8 @@ fn has_new_managers(write: &Attributes<'_>, object: &Value) -> bool {
 /// Sets the defaults of an object that was changed.
 fn default(write: &Attributes<'_>, object: &mut Value) {
     if write.kind == Kind::of(write.version, "") {
-        let strategy = &write.resource.rules.strategy;
-        (strategy.default)(object);
-        (strategy.default_times)(object, write.clock.now());
+        (write.version.default)(object);
+        (write.resource.rules.strategy.default_times)(object, write.clock.now());
     }
 }
 

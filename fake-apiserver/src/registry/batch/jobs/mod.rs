@@ -21,11 +21,13 @@ use crate::registry::context::Context;
 use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::{default_pod_template_spec, drop_disabled_template_fields};
 use crate::registry::{child, default_to, flag, number, text};
+use crate::schema::quote;
 use jiff::Timestamp;
 use tree::Value;
 
 pub(in crate::registry) const RULES: Rules = Rules {
     fields: &[("status.successful", |job| succeeded(job).to_string().into())],
+    unknown_label: |_, label| format!("field label {} not supported for Job", quote(label)),
     subresources: &[("status", Strategy { default, validate: status::validate, ..Strategy::NONE })],
     cells: CELLS,
     owns_generation: true,
