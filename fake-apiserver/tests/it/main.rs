@@ -8,6 +8,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod front_proxies;
 mod goaway;
 mod heads;
 mod in_flight;

@@ -335,15 +335,7 @@ impl Builder {
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
-        let options = reconcile::Options {
-            namespaces: self.namespace_controller,
-            cluster_roles: self.cluster_role_aggregation,
-            policy_status: self.validating_admission_policy_status,
-            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
-            endpoints: !self.reach.without_endpoints,
-            trusted: authentication::trusted(&authentication),
-            unserved_pages: self.page_gates.unserved(),
-        };
+        let options = self.reconcilers(&authentication, &addresses);
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
         let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
@@ -402,6 +394,19 @@ impl Builder {
         let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
+    }
+
+    /// The reconcilers of a server that others reach at those addresses.
+    fn reconcilers(&self, authentication: &auth::Config, addresses: &[SocketAddr]) -> reconcile::Options {
+        reconcile::Options {
+            namespaces: self.namespace_controller,
+            cluster_roles: self.cluster_role_aggregation,
+            policy_status: self.validating_admission_policy_status,
+            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
+            endpoints: !self.reach.without_endpoints,
+            trusted: authentication::trusted(authentication),
+            unserved_pages: self.page_gates.unserved(),
+        }
     }
 
     /// Lets the replicas serve.
