@@ -96,9 +96,8 @@ mod x509;
 pub use admission::PluginError;
 pub use audit::{AuditBatchOptions, AuditLogOptions, AuditOptions, AuditTruncateOptions, AuditWebhookOptions};
 pub use audit::{RequestLog, RequestRecord};
-pub use auth::authentication_options::{
-    AuthenticationOptions, AuthenticationWebhookOptions, FrontProxyOptions, OidcOptions,
-};
+pub use auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+pub use auth::authentication_options::{FrontProxyOptions, OidcOptions};
 pub use auth::authorization_options::{AuthorizationOptions, AuthorizationWebhookOptions};
 pub use auth::impersonation::Impersonated;
 pub use auth::keys::KeyError;

@@ -35,7 +35,11 @@ fn authority_with(name: &str, adapt: impl FnOnce(&mut CertificateParams)) -> Aut
 }
 
 /// A client's certificate with that subject; an empty custom type stands for that of uids.
-pub(crate) fn issue(authority: &Authority, subject: &[(DnType, &str)], adapt: impl FnOnce(&mut CertificateParams)) -> Certificate {
+pub(crate) fn issue(
+    authority: &Authority,
+    subject: &[(DnType, &str)],
+    adapt: impl FnOnce(&mut CertificateParams),
+) -> Certificate {
     let mut params = CertificateParams::default();
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     params.distinguished_name = rcgen::DistinguishedName::new();

@@ -98,7 +98,10 @@ async fn a_proxy_says_who_makes_a_request() {
     let published = Client::new(&server).await.get(PUBLISHED).await.expect(200);
     let mut data = published["data"].clone();
     for (field, pem) in [("client-ca-file", clients.pem()), ("requestheader-client-ca-file", proxies.pem())] {
-        assert_eq!(data[field].take().as_str().map(|pem| pem.replace('\n', "")), Some(pem.replace("\r\n", "").replace('\n', "")));
+        assert_eq!(
+            data[field].take().as_str().map(|pem| pem.replace('\n', "")),
+            Some(pem.replace("\r\n", "").replace('\n', ""))
+        );
     }
     let expected = json!({
         "client-ca-file": null, "requestheader-client-ca-file": null,

@@ -30,6 +30,7 @@ mod robustness;
 mod schema;
 mod services;
 mod support;
+mod user_metrics;
 mod watch;
 mod webhook_credentials;
 mod webhook_metrics;
