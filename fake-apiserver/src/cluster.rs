@@ -40,7 +40,7 @@ pub(crate) struct Cluster {
     pub(crate) turns: Arc<Turns>,
     /// Whether the names of webhooks and policies in files are reserved for these.
     pub(crate) reserves_names: bool,
-    /// What is measured of those who are asked about users.
+    /// The measures of those who are asked about users.
     pub(crate) measures: Arc<Measures>,
     /// The counts of reloads of configurations.
     pub(crate) reloads: Vec<Arc<Reloads>>,

@@ -57,7 +57,7 @@ impl Reloads {
         Reloads { subject, clock, told: Mutex::default() }
     }
 
-    /// What was loaded without being a reload.
+    /// Notes the hash of the first content, which was not reloaded.
     pub(crate) fn began(&self, hash: &str) {
         hash.clone_into(&mut self.lock().hash);
     }

@@ -68,7 +68,7 @@ async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
     let changed = cluster.commits.change(&key, |entry| {
         let old = entry.object();
         let mut new = old.clone();
-        // What is no list there has to be put right by hand, as upstream.
+        // As upstream, a text there that cannot be read as a list stays.
         match data(own, &old["data"]) {
             Some(data) => new["data"] = data,
             None => return Ok((Change::Leave, ())),

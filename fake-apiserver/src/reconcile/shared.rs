@@ -23,7 +23,7 @@ pub(crate) struct Options {
     pub(crate) advertised: SocketAddr,
     /// The endpoints of that service are written.
     pub(crate) endpoints: bool,
-    /// What API servers that extend this one are told of its clients.
+    /// The authorities of its clients, as API servers that extend this one are told.
     pub(crate) trusted: Trusted,
     /// The paths that the role for monitoring would name if they were served.
     pub(crate) unserved_pages: Vec<&'static str>,

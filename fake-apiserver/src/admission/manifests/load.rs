@@ -3,9 +3,9 @@
 //! Follows `pkg/admission/plugin/{webhook,policy}/manifest/loader/loader.go` of `k8s.io/apiserver` (v0.37.1), and
 //! `pkg/admission/plugin/{webhook,policy}/manifest/loader` (v1.37.1).
 
-use super::Manifest;
 use super::documents::{Document, documents};
-use super::rules::{Names, check_references};
+use super::manifest::Manifest;
+use super::rules::{Names, Role, check_references};
 use crate::configuration::{Strictness, Undecoded, decode_found, list_type};
 use crate::deadline::Deadline;
 use crate::error::aggregate;
@@ -42,7 +42,7 @@ pub(super) fn load(folder: &Path, kinds: &[ResourceId]) -> Result<Loaded, String
     let (documents, hash) = documents(folder)?;
     let registry = Registry::built_in();
     let resources = kinds.iter().map(|kind| registry.known(*kind).clone()).collect();
-    let mut loading = Loading { resources, names: Names::default(), manifests: Vec::new() };
+    let mut loading = Loading { kinds: kinds.into(), resources, names: Names::default(), manifests: Vec::new() };
     for Document { file, text } in &documents {
         let accepted = decode(text).and_then(|object| loading.accept(object, file));
         accepted.map_err(|why| format!("error loading {file}: {why}"))?;
@@ -55,6 +55,7 @@ pub(super) fn load(folder: &Path, kinds: &[ResourceId]) -> Result<Loaded, String
 
 /// The manifests so far.
 struct Loading {
+    kinds: Box<[ResourceId]>,
     resources: Vec<Arc<Resource>>,
     names: Names,
     manifests: Vec<Manifest>,
@@ -85,7 +86,7 @@ impl Loading {
             complete(&resource, object)?;
         }
         for object in objects {
-            self.names.check(&resource, &object, file)?;
+            self.names.check(&resource, Role::of(resource.id, &self.kinds), &object, file)?;
             self.manifests.push(Manifest { kind: resource.id, object });
         }
         Ok(())

@@ -3,12 +3,31 @@
 //! Follows `ValidateManifestName` of `pkg/admission/plugin/manifest/validation.go`, and
 //! `pkg/admission/plugin/{webhook,policy}/manifest/loader/loader.go` of `k8s.io/apiserver` (v0.37.1).
 
-use super::Manifest;
+use super::manifest::Manifest;
 use crate::object::meta;
 use crate::registry::{Resource, STATIC, items, text};
 use crate::store::ResourceId;
 use std::collections::{HashMap, HashSet};
 use tree::Value;
+
+/// The role of a kind among those of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Webhooks,
+    Policy,
+    Binding,
+}
+
+impl Role {
+    /// The role of a kind: of two kinds the second one is that of bindings.
+    pub(super) fn of(kind: ResourceId, kinds: &[ResourceId]) -> Role {
+        match *kinds {
+            [_, bindings] if kind == bindings => Role::Binding,
+            [_, _] => Role::Policy,
+            _ => Role::Webhooks,
+        }
+    }
+}
 
 /// The names that were seen, each with its file, by kind.
 #[derive(Default)]
@@ -19,7 +38,7 @@ impl Names {
     ///
     /// # Errors
     /// If it has no name, not one of a manifest or another one's, or is something that is not supported in a manifest.
-    pub(super) fn check(&mut self, resource: &Resource, object: &Value, file: &str) -> Result<(), String> {
+    pub(super) fn check(&mut self, resource: &Resource, role: Role, object: &Value, file: &str) -> Result<(), String> {
         let name = meta::name(object);
         if name.is_empty() {
             return Err(format!("resource in file {file:?} must have a name"));
@@ -30,13 +49,14 @@ impl Names {
         if let Some(before) = self.0.insert((resource.id, name.to_owned()), file.to_owned()) {
             return Err(format!("duplicate name {name:?} found in file {file:?} (previously seen in {before:?})"));
         }
-        match &*resource.storage().kind {
-            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration" => clients(name, object, file),
-            kind @ ("ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => match &object["spec"]["paramKind"] {
-                Value::Null => Ok(()),
-                _ => Err(format!("{kind} {name:?}: spec.paramKind is not supported for static manifests")),
-            },
-            _ => binding(name, object),
+        match role {
+            Role::Webhooks => clients(name, object, file),
+            Role::Policy if object["spec"]["paramKind"].is_null() => Ok(()),
+            Role::Policy => {
+                let kind = &resource.storage().kind;
+                Err(format!("{kind} {name:?}: spec.paramKind is not supported for static manifests"))
+            }
+            Role::Binding => binding(name, object),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub(super) struct Fetches(Mutex<Told>);
 
-/// What there is to tell of them.
+/// The state that metrics tell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Told {
     /// The time of the last one that succeeded.

@@ -27,7 +27,7 @@ pub(in crate::registry) fn endpoint_ip(at: Path<'_>, text: &str, errors: &mut Er
     }
 }
 
-/// What is wrong with the address of a server in the endpoints of the service `kubernetes`, if something is.
+/// The finding about an address of a server in the endpoints of the service `kubernetes`, if something is wrong with it.
 pub fn public_address_error(address: IpAddr) -> Option<String> {
     let found = Errors::of(|errors| endpoint_ip(Path::new("<nil>"), &address.to_string(), errors));
     (!found.is_empty()).then(|| aggregate(found.iter().map(ToString::to_string)))

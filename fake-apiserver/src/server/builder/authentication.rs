@@ -221,6 +221,21 @@ impl Builder {
         Ok((Others::new(issuers, webhook), followed))
     }
 
+    /// The authorities of which API servers are told that extend this one.
+    pub(super) fn trusted(config: &Config) -> Trusted {
+        let clients = config.client_authorities.as_ref().map(|all| all.pool().clone()).unwrap_or_default();
+        let Some(FrontProxy { authorities, options }) = &config.front_proxy else {
+            return Trusted { clients, ..Trusted::default() };
+        };
+        let FrontProxyOptions { allowed_names, username_headers, uid_headers, group_headers, .. } = options;
+        Trusted {
+            clients,
+            proxies: authorities.pool().clone(),
+            lists: [username_headers, uid_headers, group_headers, &options.extra_headers_prefix, allowed_names]
+                .map(Clone::clone),
+        }
+    }
+
     /// Sets a value that was read; keeps the first error for the start.
     fn checked<T>(mut self, value: Result<T, StartError>, set: impl FnOnce(&mut Self, T)) -> Self {
         match value {
@@ -230,20 +245,5 @@ impl Builder {
             }
         }
         self
-    }
-}
-
-/// What API servers are told that extend this one.
-pub(super) fn trusted(config: &Config) -> Trusted {
-    let clients = config.client_authorities.as_ref().map(|all| all.pool().clone()).unwrap_or_default();
-    let Some(FrontProxy { authorities, options }) = &config.front_proxy else {
-        return Trusted { clients, ..Trusted::default() };
-    };
-    let FrontProxyOptions { allowed_names, username_headers, uid_headers, group_headers, .. } = options;
-    Trusted {
-        clients,
-        proxies: authorities.pool().clone(),
-        lists: [username_headers, uid_headers, group_headers, &options.extra_headers_prefix, allowed_names]
-            .map(Clone::clone),
     }
 }

@@ -404,7 +404,7 @@ impl Builder {
             policy_status: self.validating_admission_policy_status,
             advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
             endpoints: !self.reach.without_endpoints,
-            trusted: authentication::trusted(authentication),
+            trusted: Self::trusted(authentication),
             unserved_pages: self.page_gates.unserved(),
         }
     }

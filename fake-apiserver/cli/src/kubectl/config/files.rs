@@ -1,7 +1,6 @@
 //! The files of a kubeconfig: that of a flag, those of the variable `KUBECONFIG`, or the one in the home folder. An entry is changed in the file that
 //! has it; a new one goes into the first file that there is, or into the last one.
 
-use super::text;
 use anyhow::{Context as _, bail};
 use fake_apiserver::internals::yaml;
 use serde_json::{Value, json};
@@ -264,4 +263,9 @@ impl Drop for Lock<'_> {
         // Someone else may have removed it.
         fs::remove_file(self.0).ok();
     }
+}
+
+/// The text in a field; "" without one.
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_default()
 }

@@ -10,7 +10,6 @@ mod stanza;
 use anyhow::{Context as _, bail};
 use clap::{Args, Parser, Subcommand};
 use files::{Files, List};
-use serde_json::Value;
 use stanza::{Change, apply};
 use std::path::PathBuf;
 
@@ -212,9 +211,4 @@ impl SetContext {
         let fields = [("cluster", &self.cluster), ("user", &self.user), ("namespace", &self.namespace)];
         fields.into_iter().filter_map(|(field, text)| Some(Change::Text(field, text.clone()?))).collect()
     }
-}
-
-/// The text in a field; "" without one.
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value[field].as_str().unwrap_or_default()
 }

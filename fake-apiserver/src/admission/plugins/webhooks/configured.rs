@@ -13,7 +13,7 @@ use std::path::Path;
 
 const KINDS: [(&str, &str); 1] = [("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration")];
 
-/// What the configuration of a plugin says.
+/// The content of the configuration of a plugin.
 #[derive(Default)]
 pub(super) struct Configured {
     pub(super) credentials: Credentials,
