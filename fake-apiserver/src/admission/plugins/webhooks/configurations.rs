@@ -39,11 +39,11 @@ impl Configurations {
         Ok(Vec::new())
     }
 
-    fn put(&mut self, name: &str, mut object: Value) {
+    fn put(&mut self, name: Box<str>, mut object: Value) {
         let generation = Generation::of(&object);
-        if self.0.get(name).is_none_or(|known| known.generation != generation) {
-            let hooks = Hook::all_of(name, &mut object);
-            self.0.insert(name.into(), Configuration { generation, hooks });
+        if self.0.get(&name).is_none_or(|known| known.generation != generation) {
+            let hooks = Hook::all_of(&name, &mut object);
+            self.0.insert(name, Configuration { generation, hooks });
         }
     }
 }
@@ -52,7 +52,7 @@ impl FromManifests for Configurations {
     fn of(manifests: Vec<Manifest>) -> Self {
         let mut all = Configurations::default();
         for Manifest { object, .. } in manifests {
-            all.put(&meta::name(&object).to_owned(), object);
+            all.put(meta::name(&object).into(), object);
         }
         all
     }
@@ -60,7 +60,7 @@ impl FromManifests for Configurations {
 
 impl Index for Configurations {
     fn apply(&mut self, entry: &Entry) {
-        self.put(entry.key.name(), entry.object());
+        self.put(entry.key.name().into(), entry.object());
     }
 
     fn delete(&mut self, key: &Key) {
