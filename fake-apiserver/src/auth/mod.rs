@@ -51,7 +51,7 @@ pub use crate::user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, Service
 pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
-pub(crate) use front_proxy::FrontProxy;
+pub use front_proxy::FrontProxy;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use objects::Objects;
 pub(crate) use others::Others;
@@ -77,7 +77,7 @@ pub struct Config {
     /// `--client-ca-file`; without it client certificates are ignored.
     pub client_authorities: Option<ClientAuthorities>,
     /// `--requestheader-*`.
-    pub(crate) front_proxy: Option<FrontProxy>,
+    pub front_proxy: Option<FrontProxy>,
     /// `--service-account-issuer`: the first signs, all are trusted. At least one.
     pub issuers: Vec<String>,
     /// `--api-audiences`; if empty, the issuers.
