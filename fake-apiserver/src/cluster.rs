@@ -10,8 +10,10 @@ use crate::discovery::{Catalog, Catalogs};
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
+use crate::measures::Measures;
 use crate::reconcile::{Event, Reconcilers, Ticket};
 use crate::registry::Description;
+use crate::reloads::Reloads;
 use crate::repeats::Repeats;
 use crate::store::{Key, ResourceId, Store};
 use crate::turns::Turns;
@@ -36,6 +38,12 @@ pub(crate) struct Cluster {
     pub(crate) min_request_timeout: Duration,
     /// The turns of long computations.
     pub(crate) turns: Arc<Turns>,
+    /// Whether the names of webhooks and policies in files are reserved for these.
+    pub(crate) reserves_names: bool,
+    /// The measures of those who are asked about users.
+    pub(crate) measures: Arc<Measures>,
+    /// The counts of reloads of configurations.
+    pub(crate) reloads: Vec<Arc<Reloads>>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
     /// The RBAC authorizer, if the mode is on.

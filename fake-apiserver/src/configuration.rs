@@ -5,7 +5,7 @@
 pub(crate) mod kubeconfig;
 
 use crate::deadline::Deadline;
-use crate::schema::{self, DecodeError, Decoded, Types};
+use crate::schema::{self, DecodeError, Decoded, TypeRef, Types};
 use crate::yaml;
 use std::sync::LazyLock;
 use tree::Value;
@@ -33,6 +33,13 @@ pub(crate) enum Undecoded {
 }
 
 impl Undecoded {
+    /// No kind of that name is meant.
+    pub(crate) fn not_registered(api_version: &str, kind: &str) -> Undecoded {
+        let [kind, version] = [kind, api_version].map(schema::quote);
+        let scheme = "\"pkg/runtime/scheme.go:111\"";
+        Undecoded::Unknown(format!("no kind {kind} is registered for version {version} in scheme {scheme}"))
+    }
+
     /// The message.
     pub(crate) fn message(self) -> String {
         match self {
@@ -59,6 +66,28 @@ pub(crate) fn decode_or_assume(
     assumed: (&str, &str),
     strictness: Strictness,
 ) -> Result<Value, Undecoded> {
+    decode_found(text, assumed, strictness, |api_version, kind| {
+        let is_meant = kinds.contains(&(api_version, kind));
+        let ty = TYPES.lookup(api_version, kind).filter(|_| is_meant);
+        ty.ok_or_else(|| Undecoded::not_registered(api_version, kind))
+    })
+}
+
+/// The type of a list of objects of any kinds, which are not decoded.
+pub(crate) fn list_type() -> TypeRef<'static> {
+    TYPES.lookup("v1", "List").expect("it is among the types")
+}
+
+/// Decodes a text into the type that `find` finds by the `apiVersion` and the kind.
+///
+/// # Errors
+/// If it cannot be, or that of `find`.
+pub(crate) fn decode_found<'t>(
+    text: &str,
+    assumed: (&str, &str),
+    strictness: Strictness,
+    find: impl FnOnce(&str, &str) -> Result<TypeRef<'t>, Undecoded>,
+) -> Result<Value, Undecoded> {
     let invalid = |error: DecodeError| Undecoded::Invalid(error.to_string());
     let (json, repeated) = json(text, assumed == KUBECONFIG).map_err(Undecoded::Invalid)?;
     let (api_version, kind) = schema::interpret(&json).map_err(invalid)?;
@@ -69,14 +98,7 @@ pub(crate) fn decode_or_assume(
             return Err(Undecoded::Unknown(format!("Object '{field}' is missing in '{text}'")));
         }
     }
-    let is_meant = kinds.contains(&(&api_version, &kind));
-    let Some(ty) = TYPES.lookup(&api_version, &kind).filter(|_| is_meant) else {
-        let [kind, version] = [&kind, &api_version].map(|text| schema::quote(text));
-        let scheme = "\"pkg/runtime/scheme.go:111\"";
-        return Err(Undecoded::Unknown(format!(
-            "no kind {kind} is registered for version {version} in scheme {scheme}"
-        )));
-    };
+    let ty = find(&api_version, &kind)?;
     let Decoded { object, findings } = schema::decode_json(&json, ty).map_err(invalid)?;
     let findings: Vec<String> = repeated.into_iter().chain(findings).collect();
     match strictness == Strictness::Strict && !findings.is_empty() {

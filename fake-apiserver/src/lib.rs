@@ -79,6 +79,7 @@ mod measures;
 mod memo;
 mod reconcile;
 mod registry;
+mod reloads;
 mod repeats;
 mod server;
 mod service_addresses;
@@ -95,7 +96,8 @@ mod x509;
 pub use admission::PluginError;
 pub use audit::{AuditBatchOptions, AuditLogOptions, AuditOptions, AuditTruncateOptions, AuditWebhookOptions};
 pub use audit::{RequestLog, RequestRecord};
-pub use auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions, OidcOptions};
+pub use auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+pub use auth::authentication_options::{FrontProxyOptions, OidcOptions};
 pub use auth::authorization_options::{AuthorizationOptions, AuthorizationWebhookOptions};
 pub use auth::impersonation::Impersonated;
 pub use auth::keys::KeyError;
@@ -120,7 +122,7 @@ pub mod internals {
     use crate::FakeApiServer;
 
     pub use crate::duration::{parse as parse_duration, print as go_duration};
-    pub use crate::registry::{Description, VersionDescription, ids};
+    pub use crate::registry::{Description, VersionDescription, ids, public_address_error};
 
     /// The RBAC authorizer.
     pub mod auth {

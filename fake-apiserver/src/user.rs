@@ -62,9 +62,10 @@ impl User {
         self.name.strip_prefix(NODE_USERNAME_PREFIX).filter(|_| self.is_in(NODES_GROUP))
     }
 
-    /// `AuthenticatedGroupAdder`: the user with the group of all authenticated users, unless it is anonymous.
+    /// `AuthenticatedGroupAdder`: the user with the group of all authenticated users, unless it is anonymous or in one of both groups.
     pub(crate) fn authenticated(mut self) -> User {
-        if !self.is_anonymous() && !self.is_in(ALL_AUTHENTICATED) {
+        let has_one = [ALL_AUTHENTICATED, ALL_UNAUTHENTICATED].iter().any(|group| self.is_in(group));
+        if !self.is_anonymous() && !has_one {
             self.groups.push(ALL_AUTHENTICATED.into());
         }
         self

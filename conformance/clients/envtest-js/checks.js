@@ -121,7 +121,8 @@ const told = async (name, check) => {
 };
 const environment = new envtest.TestEnvironment({
     crds: [definition],
-    // A kube-apiserver that keeps its endpoints refuses the address that envtest-js has it advertise.
+    // Dropped: --advertise-address=127.0.0.1, which envtest-js gives. A kube-apiserver of 1.37 that writes its endpoints does not start with a
+    // loopback address, nor does fake-apiserver under that name.
     apiServerFlags: { 'advertise-address': null },
     webhookInstallOptions: { paths: [path.join(import.meta.dirname, 'webhooks.yaml')] },
 });

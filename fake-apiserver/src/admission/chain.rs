@@ -1,9 +1,11 @@
 //! The chain of a server's plugins, and its two phases.
 
+use super::manifests::Reloaded;
 use super::plugin::{Attributes, Plugin, Verdict};
 use super::plugins::namespace_lifecycle;
 use crate::auth::Notes;
 use crate::error::ApiResult;
+use std::sync::Arc;
 use tree::Value;
 
 /// The plugins of a server by name, in upstream's order.
@@ -13,6 +15,11 @@ impl Chain {
     /// Whether objects are created only in a namespace that exists and is not terminating.
     pub(crate) fn needs_namespaces(&self) -> bool {
         self.0.iter().any(|(name, _)| *name == namespace_lifecycle::NAME)
+    }
+
+    /// The folders that are read again when they change.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = Arc<dyn Reloaded>> {
+        self.0.iter().filter_map(|(_, plugin)| plugin.folder())
     }
 
     /// The mutating phase of all plugins, twice if one asks for that (`reinvoker` upstream).

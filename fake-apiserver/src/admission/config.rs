@@ -2,6 +2,7 @@
 
 use super::configuration::Configuration;
 use super::error::PluginError;
+use crate::clock::{Clock, SystemClock};
 use crate::configuration::{Strictness, decode};
 use crate::service_addresses::{Given, ServiceAddresses};
 use crate::store::Store;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use tree::Value;
 
 /// The choice of plugins.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Config {
     /// `--enable-admission-plugins`.
     pub(crate) enabled: Vec<String>,
@@ -23,8 +24,27 @@ pub(crate) struct Config {
     pub(crate) configuration: Configuration,
     /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
+    /// Whether webhooks and policies in files are refused (`ManifestBasedAdmissionControlConfig`).
+    pub(crate) without_manifests: bool,
+    /// The clock by which reloads are told of.
+    pub(crate) clock: Arc<dyn Clock>,
     /// The network of webhooks.
     pub(crate) network: Option<Arc<Network>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            enabled: Vec::new(),
+            disabled: Vec::new(),
+            file: None,
+            configuration: Configuration::default(),
+            tokens: Tokens::default(),
+            without_manifests: false,
+            clock: Arc::new(SystemClock),
+            network: None,
+        }
+    }
 }
 
 impl Config {

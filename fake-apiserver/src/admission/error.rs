@@ -18,11 +18,8 @@ pub enum PluginError {
     #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
     Overlapped(Vec<String>),
     /// A configuration that cannot be read or is wrong, in the real server's words.
-    #[error("{0}")]
+    #[error("failed to apply admission: {0}")]
     Configuration(String),
-    /// The plugin has a configuration in the real server only.
-    #[error("fake-apiserver does not support a configuration of the admission plugin {0}")]
-    NotConfigurable(String),
     /// The plugin exists in the real server only.
     #[error("fake-apiserver does not have the admission plugin {0}")]
     Missing(String),
@@ -32,5 +29,10 @@ impl PluginError {
     /// The error of a plugin that cannot be made with its configuration.
     pub(super) fn not_made(plugin: &str, why: impl Display) -> PluginError {
         PluginError::Configuration(format!("couldn't init admission plugin {plugin:?}: {why}"))
+    }
+
+    /// The error of a plugin that is made, but does not find what it needs.
+    pub(super) fn not_initialized(plugin: &str, why: impl Display) -> PluginError {
+        PluginError::Configuration(format!("failed to initialize admission plugin {plugin:?}: {why}"))
     }
 }

@@ -16,6 +16,7 @@ mod error;
 mod families;
 mod following;
 mod kind;
+pub(crate) mod manifests;
 pub(crate) mod matching;
 mod plugin;
 mod plugins;

@@ -1,6 +1,7 @@
 //! A plugin, and a write as it sees it.
 
 use super::kind::Kind;
+use super::manifests::Reloaded;
 use super::reinvocation::Reinvocation;
 use crate::auth::authorizer::{self, Authorizer as _, Decision, Target};
 use crate::auth::chain::Authorizers;
@@ -180,6 +181,11 @@ pub(crate) trait Plugin: Send + Sync {
     /// The validating phase: sees the object as it will be stored.
     fn validate<'a>(&'a self, _write: &'a Attributes<'a>, _object: &'a Value, _notes: &'a mut Notes) -> Verdict<'a> {
         Verdict::Now(Ok(()))
+    }
+
+    /// The folder that it reads again when that changes.
+    fn folder(&self) -> Option<Arc<dyn Reloaded>> {
+        None
     }
 }
 

@@ -18,6 +18,26 @@ pub struct AuthenticationOptions {
     pub oidc: OidcOptions,
     /// The webhook that is asked about tokens.
     pub webhook: AuthenticationWebhookOptions,
+    /// `--requestheader-*`: the proxies that may say who makes a request.
+    pub front_proxy: FrontProxyOptions,
+}
+
+/// The options of front proxies, which authenticate others' requests. A name of a header is the same in upper and lower case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrontProxyOptions {
+    /// `--requestheader-client-ca-file`: the authorities of their certificates; without it there are none.
+    pub client_ca_file: Option<PathBuf>,
+    /// `--requestheader-allowed-names`: the common names of their certificates; if empty, any.
+    pub allowed_names: Vec<String>,
+    /// `--requestheader-username-headers`: the headers with the name of the user, of which the first one counts that has a value.
+    pub username_headers: Vec<String>,
+    /// `--requestheader-uid-headers`: those with the uid.
+    pub uid_headers: Vec<String>,
+    /// `--requestheader-group-headers`: those with groups, which all count.
+    pub group_headers: Vec<String>,
+    /// `--requestheader-extra-headers-prefix`: the beginnings of headers with further attributes, whose keys stand behind.
+    pub extra_headers_prefix: Vec<String>,
 }
 
 /// The options of one issuer of tokens, in place of a file.

@@ -37,6 +37,18 @@ impl ClientAuthorities {
         if pool.certificates().is_empty() {
             return Err(AuthorityError::NoCertificate);
         }
+        Self::of(pool)
+    }
+
+    /// These and others.
+    ///
+    /// # Errors
+    /// If they cannot be used together.
+    pub(crate) fn and(&self, others: &ClientAuthorities) -> Result<Self, AuthorityError> {
+        Self::of(self.pool.and(&others.pool))
+    }
+
+    fn of(pool: Pool) -> Result<Self, AuthorityError> {
         let verifier = verifier(pool.certificates()).map_err(AuthorityError::Unusable)?;
         Ok(ClientAuthorities { pool, verifier })
     }

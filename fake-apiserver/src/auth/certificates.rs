@@ -20,35 +20,45 @@ use std::sync::Mutex;
 pub struct ClientCertificate {
     chain: Vec<CertificateDer<'static>>,
     /// The outcome in that second: so signatures are not verified for every request.
-    known: Mutex<Option<(i64, Outcome)>>,
+    known: Known<User>,
+    /// The same, for the common name of a proxy's certificate.
+    known_proxy: Known<String>,
 }
 
-/// The user, `None` without a common name, or the reason for the refusal.
-type Outcome = Result<Option<User>, String>;
+/// An outcome in a second.
+type Known<T> = Mutex<Option<(i64, Outcome<T>)>>;
+
+/// The user or a name, `None` without one, or the reason for the refusal.
+type Outcome<T> = Result<Option<T>, String>;
 
 impl ClientCertificate {
     /// The certificates that a client sent; its own comes first.
     pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
-        ClientCertificate { chain, known: Mutex::new(None) }
+        ClientCertificate { chain, known: Mutex::default(), known_proxy: Mutex::default() }
     }
 
     /// The user that the certificate identifies; `None` without a common name. `AuthenticateRequest`.
     ///
     /// # Errors
     /// The reason why it is not valid at that time, in the real server's words where it has them.
-    pub(super) fn user(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
-        let mut known = self.known.lock().expect("no holder of this lock can panic");
-        match &*known {
-            Some((second, outcome)) if *second == now.as_second() => outcome.clone(),
-            _ => {
-                let outcome = self.evaluate(authorities, now);
-                *known = Some((now.as_second(), outcome.clone()));
-                outcome
-            }
-        }
+    pub(super) fn user(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome<User> {
+        once_a_second(&self.known, now, || self.evaluate(authorities, now))
     }
 
-    fn evaluate(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
+    /// The common name in the certificate of a proxy; `None` without a certificate.
+    ///
+    /// # Errors
+    /// The reason why it is not valid at that time.
+    pub(super) fn of_proxy(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome<String> {
+        once_a_second(&self.known_proxy, now, || {
+            let Some(der) = self.chain.first() else { return Ok(None) };
+            let leaf = Certificate::parse(der)?;
+            authorities.verify(&self.chain, now)?;
+            Ok(Some(leaf.subject.common_name().to_owned()))
+        })
+    }
+
+    fn evaluate(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome<User> {
         let Some(der) = self.chain.first() else { return Ok(None) };
         let leaf = Certificate::parse(der)?;
         authorities.verify(&self.chain, now).map_err(|why| {
@@ -60,11 +70,24 @@ impl ClientCertificate {
     }
 }
 
+/// The outcome in this second, which is evaluated if it is not known.
+fn once_a_second<T: Clone>(known: &Known<T>, now: Timestamp, evaluate: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    let mut known = known.lock().expect("no holder of this lock can panic");
+    match &*known {
+        Some((second, outcome)) if *second == now.as_second() => outcome.clone(),
+        _ => {
+            let outcome = evaluate();
+            *known = Some((now.as_second(), outcome.clone()));
+            outcome
+        }
+    }
+}
+
 /// `X509UID` of `k8s.io/apimachinery/pkg/apis/asn1`: 1.3.6.1.4.1.57683.2.
 const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
 
 /// `CommonNameUserConversion`: the user of a certificate with that subject.
-fn user(subject: &Name<'_>, der: &[u8]) -> Outcome {
+fn user(subject: &Name<'_>, der: &[u8]) -> Outcome<User> {
     if subject.common_name().is_empty() {
         return Ok(None);
     }

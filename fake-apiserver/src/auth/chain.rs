@@ -11,25 +11,50 @@
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Failure, Rules};
 use super::hooks::AccessWebhook;
-use super::modes::SYSTEM_PRIVILEGED_GROUP;
+use super::modes::{AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::deadline::Deadline;
 use crate::error::{ApiResult, aggregate};
 use crate::threads;
 use arc_swap::ArcSwap;
 use futures::FutureExt as _;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The authorizers of a server, which may be replaced by others while it runs.
-pub(crate) struct Authorizers(ArcSwap<Chain>);
+pub(crate) struct Authorizers {
+    chain: ArcSwap<Chain>,
+    /// The decisions of all that there were, by their names.
+    decisions: Mutex<BTreeMap<Named, Arc<Decisions>>>,
+}
+
+/// The type and the name of an authorizer.
+type Named = (&'static str, String);
+
+/// The numbers of requests that an authorizer has decided about, as metrics tell of them (`pkg/authorization/metrics`).
+#[derive(Debug, Default)]
+pub(crate) struct Decisions {
+    allowed: AtomicU64,
+    denied: AtomicU64,
+}
 
 /// Authorizers that are asked one after the other until one decides.
 pub struct Chain(Vec<Link>);
 
 /// An authorizer of a chain.
 pub(crate) struct Link {
+    mode: AuthorizationMode,
     /// The name, which goes before its reasons.
-    pub(crate) name: String,
-    pub(crate) decider: Decider,
+    name: String,
+    decider: Decider,
+    decisions: Arc<Decisions>,
+}
+
+impl Link {
+    /// An authorizer of that type and name.
+    pub(crate) fn new(mode: AuthorizationMode, name: String, decider: Decider) -> Link {
+        Link { mode, name, decider, decisions: Arc::default() }
+    }
 }
 
 /// The authorizer itself.
@@ -41,17 +66,41 @@ pub(crate) enum Decider {
 impl Authorizers {
     /// Those of a chain.
     pub(crate) fn new(chain: Chain) -> Authorizers {
-        Authorizers(ArcSwap::from_pointee(chain))
+        let authorizers = Authorizers { chain: ArcSwap::from_pointee(Chain(Vec::new())), decisions: Mutex::default() };
+        authorizers.replace(chain);
+        authorizers
     }
 
-    /// Replaces them.
-    pub(crate) fn replace(&self, chain: Chain) {
-        self.0.store(Arc::new(chain));
+    /// Replaces them. Those of the same names count on.
+    pub(crate) fn replace(&self, mut chain: Chain) {
+        let mut known = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        for Link { mode, name, decisions, .. } in &mut chain.0 {
+            *decisions = known.entry((mode.as_str(), name.clone())).or_default().clone();
+        }
+        self.chain.store(Arc::new(chain));
+    }
+
+    /// The numbers of decisions, with the words for them, by the types and names of authorizers.
+    pub(crate) fn decisions(&self) -> Vec<(Named, [(&'static str, u64); 2])> {
+        let known = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = |decisions: &Decisions| {
+            let number = |count: &AtomicU64| count.load(Ordering::Relaxed);
+            [("allowed", number(&decisions.allowed)), ("denied", number(&decisions.denied))]
+        };
+        known.iter().map(|(named, decisions)| (named.clone(), told(decisions))).collect()
+    }
+
+    /// Counts from 0 again.
+    pub(crate) fn forget_decisions(&self) {
+        for decisions in self.decisions.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            decisions.allowed.store(0, Ordering::Relaxed);
+            decisions.denied.store(0, Ordering::Relaxed);
+        }
     }
 
     /// The decision about a request, if no webhook can be asked about any.
     pub(crate) fn at_once(&self, attributes: &Attributes<'_>) -> Option<ApiResult<Decision>> {
-        let chain = self.0.load();
+        let chain = self.chain.load();
         // Without webhooks there is nothing to wait for.
         if chain.has_webhooks() { None } else { chain.decide(attributes).now_or_never() }
     }
@@ -61,7 +110,7 @@ impl Authorizers {
     /// # Errors
     /// 504, if the deadline passes.
     pub(crate) async fn decide(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
-        self.0.load().decide(attributes).await
+        self.chain.load().decide(attributes).await
     }
 }
 
@@ -72,7 +121,7 @@ impl Authorizer for Authorizers {
     }
 
     fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
-        self.0.load().rules(user, namespace, deadline)
+        self.chain.load().rules(user, namespace, deadline)
     }
 }
 
@@ -91,13 +140,15 @@ impl Chain {
             return Ok(Decision::Allow(String::new()));
         }
         let (mut reasons, mut errors) = (Vec::new(), Vec::new());
-        for Link { name, decider } in &self.0 {
+        for Link { name, decider, decisions, .. } in &self.0 {
             let decision = match decider {
                 Decider::Own(authorizer) => authorizer.authorize(attributes)?,
                 // Boxed, as calls take much room, and most servers make none.
                 Decider::Webhook(webhook) => Box::pin(webhook.decide(attributes)).await?,
             };
             if decision.is_allowed() || decision.denies() {
+                let count = if decision.is_allowed() { &decisions.allowed } else { &decisions.denied };
+                count.fetch_add(1, Ordering::Relaxed);
                 return Ok(decision);
             }
             if !decision.reason().is_empty() {

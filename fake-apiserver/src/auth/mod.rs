@@ -4,11 +4,11 @@
 //! random ids are arguments. One [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!
-//! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
+//! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): front proxies, client certificates, static tokens, legacy
 //! service account tokens, bound service account tokens, the anonymous user; tokens that none of them knows are shown to
 //! [others](others::Others).
 //!
-//! GAP: authentication: front proxies, and bearer tokens in WebSocket subprotocols
+//! GAP: authentication: bearer tokens in WebSocket subprotocols
 
 pub(crate) mod abac;
 mod attestations;
@@ -22,6 +22,8 @@ mod certificates;
 pub mod chain;
 mod claims;
 mod expressions;
+pub(crate) mod families;
+mod front_proxy;
 pub(crate) mod hooks;
 pub mod impersonation;
 pub(crate) mod issuers;
@@ -49,6 +51,7 @@ pub use crate::user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, Service
 pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
+pub use front_proxy::FrontProxy;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use objects::Objects;
 pub(crate) use others::Others;
@@ -73,6 +76,8 @@ pub struct Config {
     pub static_tokens: HashMap<String, User>,
     /// `--client-ca-file`; without it client certificates are ignored.
     pub client_authorities: Option<ClientAuthorities>,
+    /// `--requestheader-*`.
+    pub front_proxy: Option<FrontProxy>,
     /// `--service-account-issuer`: the first signs, all are trusted. At least one.
     pub issuers: Vec<String>,
     /// `--api-audiences`; if empty, the issuers.
@@ -99,6 +104,7 @@ impl Config {
         Config {
             static_tokens: HashMap::new(),
             client_authorities: None,
+            front_proxy: None,
             issuers: vec![issuer.into()],
             api_audiences: Vec::new(),
             signing_key: SigningKey::generate(),
@@ -140,6 +146,7 @@ pub enum ConfigError {
 pub struct Authenticator {
     static_tokens: HashMap<String, Arc<User>>,
     client_authorities: Option<ClientAuthorities>,
+    front_proxy: Option<FrontProxy>,
     service_accounts: ServiceAccountTokens,
     anonymous: Option<Arc<User>>,
     anonymous_paths: Vec<String>,
@@ -168,6 +175,7 @@ impl Authenticator {
         let users = config.static_tokens.into_iter();
         Ok(Authenticator {
             client_authorities: config.client_authorities,
+            front_proxy: config.front_proxy,
             static_tokens: users.map(|(token, user)| (token, Arc::new(user.authenticated()))).collect(),
             service_accounts: ServiceAccountTokens {
                 api_audiences: or(config.api_audiences, &config.issuers),
@@ -196,23 +204,33 @@ impl Authenticator {
         now: Timestamp,
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
-        let certified = match (certificate, &self.client_authorities) {
-            (Some(certificate), Some(authorities)) => certificate.user(authorities, now),
-            _ => Ok(None),
-        };
-        let objection = match certified {
-            Ok(Some(user)) => {
-                let (user, audiences) = (Arc::new(user.authenticated()), self.api_audiences().to_vec());
-                return Ok(Authentication { user, audiences, notes: Notes::default() });
+        let mut objections = Vec::new();
+        for certified in certificate.into_iter().flat_map(|certificate| self.certified(headers, certificate, now)) {
+            match certified {
+                Ok(Some(user)) => {
+                    let (user, audiences) = (Arc::new(user.authenticated()), self.api_audiences().to_vec());
+                    return Ok(Authentication { user, audiences, notes: Notes::default() });
+                }
+                Ok(None) => {}
+                Err(reason) => objections.push(reason),
             }
-            Ok(None) => None,
-            Err(reason) => Some(reason),
-        };
+        }
         let is_open = self.anonymous_paths.is_empty() || self.anonymous_paths.iter().any(|open| open == path);
         let anonymous = self.anonymous.as_ref().filter(|_| is_open);
         let header = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let header = header.as_deref().unwrap_or_default();
-        self.authorization(header, objection, anonymous, self.api_audiences(), now, objects)
+        self.authorization(header, objections, anonymous, self.api_audiences(), now, objects)
+    }
+
+    /// The users by a certificate: the one whom a proxy names, and the one whose it is.
+    fn certified<'r>(
+        &'r self,
+        headers: &'r HeaderMap,
+        certificate: &'r ClientCertificate,
+        now: Timestamp,
+    ) -> impl Iterator<Item = Result<Option<User>, String>> {
+        let named = self.front_proxy.iter().map(move |proxy| proxy.user(headers, certificate, now));
+        named.chain(self.client_authorities.iter().map(move |authorities| certificate.user(authorities, now)))
     }
 
     /// Authenticates a token, as a token review asks: for these audiences, or the API server's if empty.
@@ -227,7 +245,7 @@ impl Authenticator {
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let audiences = if audiences.is_empty() { self.api_audiences() } else { audiences };
-        self.authorization(&format!("Bearer {token}"), None, self.anonymous.as_ref(), audiences, now, objects)
+        self.authorization(&format!("Bearer {token}"), Vec::new(), self.anonymous.as_ref(), audiences, now, objects)
     }
 
     /// The audiences of tokens that this server accepts.
@@ -256,11 +274,11 @@ impl Authenticator {
         &self.service_accounts.issuers[0]
     }
 
-    /// Authenticates an `Authorization` header. `objection` is the error of other credentials of the same request.
+    /// Authenticates an `Authorization` header. `objections` are the errors of other credentials of the same request.
     fn authorization(
         &self,
         header: &str,
-        objection: Option<String>,
+        objections: Vec<String>,
         anonymous: Option<&Arc<User>>,
         audiences: &[String],
         now: Timestamp,
@@ -268,11 +286,10 @@ impl Authenticator {
     ) -> Result<Authentication, Refusal> {
         let mut notes = Notes::default();
         let Some(token) = bearer_token(header, &mut notes) else {
-            return match (objection, anonymous) {
-                (None, Some(user)) => {
-                    Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes })
-                }
-                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes, unknown: None }),
+            return match anonymous.filter(|_| objections.is_empty()) {
+                Some(user) => Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes }),
+                None if objections.is_empty() => Err(Refusal { reason: String::new(), notes, unknown: None }),
+                None => Err(Refusal { reason: aggregate(objections), notes, unknown: None }),
             };
         };
         if let Some(user) = self.static_tokens.get(token) {
@@ -286,7 +303,7 @@ impl Authenticator {
             Ok(None) => None,
             Err(reason) => Some(reason),
         };
-        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason].into_iter().flatten().collect();
+        let reasons = std::iter::once(INVALID_TOKEN.to_owned()).chain(objections).chain(reason).collect();
         let unknown = Unknown { token: token.to_owned(), reasons };
         Err(Refusal { reason: aggregate(unknown.reasons.iter().cloned()), notes, unknown: Some(unknown) })
     }

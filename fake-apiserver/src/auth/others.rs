@@ -24,6 +24,11 @@ impl Others {
         Others { issuers, webhook }
     }
 
+    /// The issuers whose tokens are good.
+    pub(crate) fn issuers(&self) -> &Issuers {
+        &self.issuers
+    }
+
     /// Authenticates the token of a refused request, if it had one that others may know, for those audiences; `own` are the server's.
     ///
     /// # Errors

@@ -51,12 +51,20 @@ pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[S
     Ok(())
 }
 
+fn host(index: usize) -> String {
+    format!("fake-apiserver-{index}")
+}
+
+/// The identity of a server of the control plane.
+pub(crate) fn server_id(index: usize) -> String {
+    let hash = digest(&SHA256, host(index).as_bytes());
+    format!("apiserver-{}", base32(&hash.as_ref()[..16]))
+}
+
 /// The lease by which a server is known to the others. It is good for an hour, and not renewed: clients would see a change every ten
 /// seconds.
 fn identity_lease(index: usize, address: SocketAddr, cluster: &Shared, now: Timestamp) -> Value {
-    let host = format!("fake-apiserver-{index}");
-    let hash = digest(&SHA256, host.as_bytes());
-    let name = format!("apiserver-{}", base32(&hash.as_ref()[..16]));
+    let (host, name) = (host(index), server_id(index));
     json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": {

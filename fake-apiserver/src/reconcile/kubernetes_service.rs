@@ -68,6 +68,9 @@ async fn sync(cluster: &Context<'_>, is_start: bool) -> ApiResult<()> {
         begun.finish(stored.is_ok()).await;
         stored?;
     }
+    if !cluster.options.endpoints {
+        return Ok(());
+    }
     sync.endpoints(is_start).await?;
     sync.slice().await
 }

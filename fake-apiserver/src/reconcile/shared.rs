@@ -21,10 +21,28 @@ pub(crate) struct Options {
     pub(crate) policy_status: bool,
     /// The address and port by which the service `kubernetes` reaches the server.
     pub(crate) advertised: SocketAddr,
-    /// The authorities of client certificates, published for API servers that extend this one.
-    pub(crate) client_authorities: Pool,
+    /// The endpoints of that service are written.
+    pub(crate) endpoints: bool,
+    /// The authorities of its clients, as API servers that extend this one are told.
+    pub(crate) trusted: Trusted,
     /// The paths that the role for monitoring would name if they were served.
     pub(crate) unserved_pages: Vec<&'static str>,
+}
+
+/// The authorities of client certificates and of front proxies.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trusted {
+    pub(crate) clients: Pool,
+    pub(crate) proxies: Pool,
+    /// The headers of proxies with the name of a user, the uid, the groups, the beginnings of others, and the names of proxies.
+    pub(crate) lists: [Vec<String>; 5],
+}
+
+impl Trusted {
+    /// Whether there are any authorities.
+    pub(super) fn has_any(&self) -> bool {
+        [&self.clients, &self.proxies].iter().any(|pool| !pool.certificates().is_empty())
+    }
 }
 
 /// The state that all reconcilers share.
@@ -58,7 +76,8 @@ impl Shared {
                 cluster_roles: true,
                 policy_status: true,
                 advertised: ([127, 0, 0, 1], 443).into(),
-                client_authorities: Pool::default(),
+                endpoints: true,
+                trusted: Trusted::default(),
                 unserved_pages: Vec::new(),
             },
             ids: Ids::seeded(1).into(),

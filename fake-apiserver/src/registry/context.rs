@@ -22,6 +22,8 @@ pub struct Context<'w> {
     pub has_labels: bool,
     /// The time until which the rules may compute.
     pub deadline: &'w Deadline,
+    /// Whether the names of webhooks and policies in files are reserved for these.
+    pub reserves_names: bool,
     /// The permissions of the user; `None` for the server itself.
     pub permissions: Option<&'w dyn Permissions>,
 }
@@ -81,6 +83,16 @@ impl<'w> Context<'w> {
 
     /// The context of a write by the server itself, in the storage version.
     pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp, deadline: &'w Deadline) -> Self {
-        Context { user: None, store, now, api_version, subresource: "", has_labels: true, deadline, permissions: None }
+        Context {
+            user: None,
+            store,
+            now,
+            api_version,
+            subresource: "",
+            has_labels: true,
+            deadline,
+            reserves_names: false,
+            permissions: None,
+        }
     }
 }

@@ -72,7 +72,7 @@ mod types;
 
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
-pub(crate) use admission_registration::{EXCLUDED, expressions};
+pub(crate) use admission_registration::{EXCLUDED, STATIC, expressions};
 pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use certificates::requested_subject;
 pub(crate) use compared::Compared;
@@ -94,6 +94,7 @@ pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
+pub use types::public_address_error;
 pub(crate) use types::{
     Amounts, is_extended_resource, is_native_resource, is_pod_level_resource, of_containers,
     tolerations as check_tolerations,

@@ -34,6 +34,16 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// Whether the webhook took too long, or says that something else did.
+    pub(crate) fn is_timeout(&self) -> bool {
+        let is_late = |what: &str| self.code.is_none() && self.message.contains(what);
+        self.code == Some(504)
+            || self.reason == "Timeout"
+            || ["context deadline exceeded", "i/o timeout", "TLS handshake timeout"].into_iter().any(is_late)
+    }
+}
+
 impl From<String> for Refusal {
     fn from(message: String) -> Refusal {
         Refusal { message, ..Refusal::default() }

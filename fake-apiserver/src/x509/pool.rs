@@ -39,6 +39,11 @@ impl Pool {
         Pool(all.filter(|der| Certificate::parse(der).is_ok()).collect())
     }
 
+    /// Its certificates and those of another one.
+    pub(crate) fn and(&self, other: &Pool) -> Pool {
+        Pool([&self.0[..], &other.0].concat())
+    }
+
     /// The certificates, as DER.
     pub(crate) fn certificates(&self) -> &[CertificateDer<'static>] {
         &self.0

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const UID: DnType = DnType::CustomDnType(Vec::new());
 
-type Authority = CertifiedIssuer<'static, KeyPair>;
+pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
 
 fn authority_params(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
@@ -24,7 +24,7 @@ fn authority_params(name: &str) -> CertificateParams {
     params
 }
 
-fn authority(name: &str) -> Authority {
+pub(crate) fn authority(name: &str) -> Authority {
     authority_with(name, |_| {})
 }
 
@@ -35,7 +35,11 @@ fn authority_with(name: &str, adapt: impl FnOnce(&mut CertificateParams)) -> Aut
 }
 
 /// A client's certificate with that subject; an empty custom type stands for that of uids.
-fn issue(authority: &Authority, subject: &[(DnType, &str)], adapt: impl FnOnce(&mut CertificateParams)) -> Certificate {
+pub(crate) fn issue(
+    authority: &Authority,
+    subject: &[(DnType, &str)],
+    adapt: impl FnOnce(&mut CertificateParams),
+) -> Certificate {
     let mut params = CertificateParams::default();
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     params.distinguished_name = rcgen::DistinguishedName::new();
@@ -49,7 +53,7 @@ fn issue(authority: &Authority, subject: &[(DnType, &str)], adapt: impl FnOnce(&
     (vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
 }
 
-fn again((chain, key): &Certificate) -> Certificate {
+pub(crate) fn again((chain, key): &Certificate) -> Certificate {
     (chain.clone(), key.clone_key())
 }
 
@@ -70,7 +74,7 @@ async fn ask(client: &mut Client) -> Result<Value, u16> {
 }
 
 /// The reason why the last request was not authenticated.
-fn complaint(server: &FakeApiServer) -> String {
+pub(crate) fn complaint(server: &FakeApiServer) -> String {
     server.requests().last().and_then(|request| request.authentication_error.clone()).unwrap_or_default()
 }
 

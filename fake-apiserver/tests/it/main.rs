@@ -8,6 +8,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod front_proxies;
 mod goaway;
 mod heads;
 mod in_flight;
@@ -29,6 +30,7 @@ mod robustness;
 mod schema;
 mod services;
 mod support;
+mod user_metrics;
 mod watch;
 mod webhook_credentials;
 mod webhook_metrics;

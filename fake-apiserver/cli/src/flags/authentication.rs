@@ -1,11 +1,11 @@
 //! The flags of the authenticators that ask others: kube-apiserver's, in a table.
 
-use super::option::{self, Flag, USERS, duration, given, list, pair, path, text};
+use super::option::{self, Flag, USERS, duration, given, line, list, pair, path, text};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 use fake_apiserver::AuthenticationOptions;
 
 #[rustfmt::skip]
-const FLAGS: [Flag<AuthenticationOptions>; 13] = [
+const FLAGS: [Flag<AuthenticationOptions>; 19] = [
     Flag { name: "authentication-config", value: "FILE", help: "YAML file with the issuers whose tokens are good, and whether anonymous requests are served, an AuthenticationConfiguration of apiserver.config.k8s.io; it is read again when it changes", set: |o, v| path(&mut o.config_file, v) },
     Flag { name: "oidc-issuer-url", value: "URL", help: "Issuer whose tokens are good", set: |o, v| given(&mut o.oidc.issuer_url, v, text) },
     Flag { name: "oidc-client-id", value: "AUDIENCE", help: "Audience of these tokens", set: |o, v| given(&mut o.oidc.client_id, v, text) },
@@ -19,6 +19,12 @@ const FLAGS: [Flag<AuthenticationOptions>; 13] = [
     Flag { name: "authentication-token-webhook-config-file", value: "FILE", help: "Kubeconfig that names a webhook, which is asked about tokens that nobody else knows", set: |o, v| path(&mut o.webhook.config_file, v) },
     Flag { name: "authentication-token-webhook-version", value: "VERSION", help: "Version of the TokenReviews that it is sent: v1beta1, the default, or v1", set: |o, v| text(&mut o.webhook.version, v) },
     Flag { name: "authentication-token-webhook-cache-ttl", value: "DURATION", help: "Time for which its answers are kept; 2m by default", set: |o, v| duration(&mut o.webhook.cache_ttl, v) },
+    Flag { name: "requestheader-client-ca-file", value: "FILE", help: "PEM file with authorities of the certificates of front proxies, which say in headers who makes a request", set: |o, v| path(&mut o.front_proxy.client_ca_file, v) },
+    Flag { name: "requestheader-allowed-names", value: "NAMES", help: "Common names of the certificates of front proxies, separated by commas; any by default", set: |o, v| line(&mut o.front_proxy.allowed_names, v) },
+    Flag { name: "requestheader-username-headers", value: "HEADERS", help: "Headers with the name of the user, such as X-Remote-User", set: |o, v| line(&mut o.front_proxy.username_headers, v) },
+    Flag { name: "requestheader-uid-headers", value: "HEADERS", help: "Headers with the uid of the user, X-Remote-Uid among them", set: |o, v| line(&mut o.front_proxy.uid_headers, v) },
+    Flag { name: "requestheader-group-headers", value: "HEADERS", help: "Headers with groups of the user, such as X-Remote-Group", set: |o, v| line(&mut o.front_proxy.group_headers, v) },
+    Flag { name: "requestheader-extra-headers-prefix", value: "PREFIXES", help: "Beginnings of headers with other attributes of the user, such as X-Remote-Extra-", set: |o, v| line(&mut o.front_proxy.extra_headers_prefix, v) },
 ];
 
 /// The options that the flags set, as an argument group of clap.

@@ -120,18 +120,22 @@ fn own_words(text: &str) -> Result<Vec<String>, String> {
 /// The flags in the form in which clap reads them.
 fn for_clap(line: &Line) -> impl Iterator<Item = String> {
     line.given.iter().flat_map(|(flag, values)| {
-        let passed = match flag.name {
-            "help" | "version" => &[][..],
-            // As if it were not given.
-            _ if flag.is_empty_by_default() && values.iter().all(String::is_empty) => &[][..],
-            _ => values,
+        let name = flag.name;
+        // As if it were not given.
+        let is_none = flag.is_empty_by_default() && !is_line(name) && values.iter().all(String::is_empty);
+        let passed = match name {
+            "help" | "version" => Vec::new(),
+            _ if is_none => Vec::new(),
+            _ if is_line(name) => vec![csv::line(values)],
+            _ => values.clone(),
         };
-        passed.iter().map(|value| match flag.name {
-            // The one list that clap reads as pflag does.
-            name @ "cors-allowed-origins" => format!("--{name}={}", csv::line(std::slice::from_ref(value))),
-            name => format!("--{name}={value}"),
-        })
+        passed.into_iter().map(move |value| format!("--{name}={value}"))
     })
+}
+
+/// Whether a flag is a list that clap reads as pflag does: a line of CSV.
+fn is_line(name: &str) -> bool {
+    name == "cors-allowed-origins" || name.starts_with("requestheader-") && name != "requestheader-client-ca-file"
 }
 
 /// An error of clap, in the words of pflag where it has some.
@@ -181,6 +185,15 @@ fn raw_version() -> String {
         number(),
         number(),
     )
+}
+
+/// The flags of a server, or the error.
+#[cfg(test)]
+pub(super) fn server<W: AsRef<std::ffi::OsStr>>(own: &str, words: &[W]) -> Result<Flags, String> {
+    match wanted(own.into(), words.iter().map(OsString::from).collect())? {
+        Wanted::Server(flags, _) => Ok(*flags),
+        Wanted::Text(text) => Err(text),
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl Flags {
     /// A builder of the server that the flags describe, with the builder's defaults for the others.
     ///
     /// # Errors
-    /// If a file that a flag names cannot be read.
+    /// If a file that a flag names cannot be read, or the endpoints of the service `kubernetes` cannot be as flags have them.
     pub fn builder(&self) -> anyhow::Result<Builder> {
         let mut builder = FakeApiServer::builder().bind_address(self.bind_address).secure_port(self.secure_port);
         if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
@@ -28,7 +28,8 @@ impl Flags {
         }
         builder = given(builder, self.cert_dir.as_ref(), Builder::cert_dir);
         builder = self.tls_san.iter().fold(builder, Builder::add_tls_name);
-        builder = given(builder, self.advertise_address, Builder::advertise_address);
+        builder = builder.kubernetes_endpoints(self.endpoints()?);
+        builder = given(builder, self.advertised(), Builder::advertise_address);
         builder = given(builder, self.external_hostname.as_ref(), Builder::external_hostname);
         let directives = &self.strict_transport_security_directives;
         builder = given(builder, listed(directives), Builder::strict_transport_security);
@@ -88,6 +89,7 @@ impl Flags {
                 Setting::BoundTokens(value) => builder = builder.bound_service_account_token_volume(*value),
                 Setting::Flagz(value) => builder = builder.flagz(*value),
                 Setting::Statusz(value) => builder = builder.statusz(*value),
+                Setting::Manifests(value) => builder = builder.manifest_based_admission_control_config(*value),
                 Setting::Default => {}
             }
         }

@@ -10,10 +10,11 @@ use std::sync::LazyLock;
 type Effect = fn(bool) -> Setting;
 
 /// The gates that this server obeys both ways. kube-apiserver has the first one no more: whether pods have tokens that are bound to them.
-const OBEYED: [(&str, Effect); 3] = [
+const OBEYED: [(&str, Effect); 4] = [
     ("BoundServiceAccountTokenVolume", Setting::BoundTokens),
     ("ComponentFlagz", Setting::Flagz),
     ("ComponentStatusz", Setting::Statusz),
+    ("ManifestBasedAdmissionControlConfig", Setting::Manifests),
 ];
 /// The component of a gate that names none.
 const COMPONENT: &str = "kube:";
@@ -45,6 +46,8 @@ pub(super) enum Setting {
     Flagz(bool),
     /// `/statusz` is served.
     Statusz(bool),
+    /// Webhooks and policies may be in files.
+    Manifests(bool),
     /// The default of a gate.
     Default,
 }
@@ -82,6 +85,7 @@ mod tests {
             ("BoundServiceAccountTokenVolume=false", Ok(Setting::BoundTokens(false))),
             ("APIResponseCompression=true", Ok(Setting::Default)),
             ("ComponentFlagz=false", Ok(Setting::Flagz(false))),
+            ("ManifestBasedAdmissionControlConfig=false", Ok(Setting::Manifests(false))),
             ("kube:ComponentStatusz=true", Ok(Setting::Statusz(true))),
             ("kube:AllAlpha=F", Ok(Setting::Default)),
             ("AllAlpha=true", Err("fake-apiserver has the feature gate AllAlpha (alpha) only with its default, false")),

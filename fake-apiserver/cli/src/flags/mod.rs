@@ -7,6 +7,7 @@ mod bare;
 mod build;
 mod controllers;
 mod csv;
+mod endpoints;
 mod gates;
 mod given;
 mod go_values;
@@ -112,6 +113,9 @@ pub struct Flags {
     /// Address by which others reach the server: in that certificate, in the endpoints of the service kubernetes, and in kubeconfigs
     #[arg(help_heading = SERVING, long, value_name = "IP")]
     advertise_address: Option<IpAddr>,
+    /// Who writes the endpoints of the service kubernetes: lease, the default, or master-count, this server; none, nobody
+    #[arg(help_heading = SERVING, long, value_name = "TYPE")]
+    endpoint_reconciler_type: Option<String>,
     /// Name by which others reach the server: in that certificate, in discovery, and in kubeconfigs
     #[arg(help_heading = SERVING, long, value_name = "NAME")]
     external_hostname: Option<String>,

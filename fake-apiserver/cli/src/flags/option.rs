@@ -1,5 +1,6 @@
 //! Tables of flags that set options of the library, and how their values are read.
 
+use super::csv;
 use super::values::go_bool;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Error};
@@ -84,6 +85,12 @@ pub(super) fn given<T: Default>(
 /// The items of a list, separated by commas.
 pub(super) fn list(option: &mut Vec<String>, value: &str) -> Result<(), String> {
     option.extend(value.split(',').filter(|item| !item.is_empty()).map(str::to_owned));
+    Ok(())
+}
+
+/// The items of a line of CSV.
+pub(super) fn line(option: &mut Vec<String>, value: &str) -> Result<(), String> {
+    option.extend(csv::fields(value)?);
     Ok(())
 }
 

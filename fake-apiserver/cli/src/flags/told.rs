@@ -47,7 +47,7 @@ impl Flags {
 
     /// The values of flags that follow from others, as kube-apiserver completes them.
     fn completed(&self) -> Vec<(&'static str, String)> {
-        let address = self.advertise_address.unwrap_or(self.bind_address).to_string();
+        let address = self.advertised().unwrap_or(self.bind_address).to_string();
         let mut completed = vec![("advertise-address", address.clone()), ("external-hostname", address)];
         if let Some(folder) = self.cert_dir.as_ref().filter(|_| self.tls_cert_file.is_none()) {
             let file = |name| folder.join(name).display().to_string();

@@ -1,11 +1,13 @@
-//! `kubectl`: one that is installed. Our own can only look for a namespace.
+//! `kubectl`: one that is installed. Our own can only look for a namespace, and change kubeconfigs.
 
+mod config;
 mod stub;
 
 use anyhow::{Context as _, bail};
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 
@@ -35,10 +37,15 @@ pub(crate) fn main(arguments: &[OsString]) -> anyhow::Result<()> {
         if let Some(done) = stub::main(&words) {
             return done;
         }
+        if let Some(done) = config::main(&words) {
+            // As of any program: who does not read it does not want it.
+            io::stdout().write_all(done?.as_bytes()).ok();
+            return Ok(());
+        }
         let usual = USUAL.join(", ");
         bail!(
-            "there is no kubectl on PATH or in {usual}, and that of fake-apiserver knows only `get namespace NAME`, not `{}`: install kubectl, \
-             then run `fake-apiserver assets` again",
+            "there is no kubectl on PATH or in {usual}, and that of fake-apiserver knows only `get namespace NAME` and `config current-context`, \
+             `set-cluster`, `set-credentials`, `set-context`, `use-context` and `unset`, not `{}`: install kubectl, then run `fake-apiserver assets` again",
             words.join(" ")
         )
     };

@@ -80,11 +80,6 @@ impl Configuration {
         self
     }
 
-    /// Whether a plugin has a configuration.
-    pub(super) fn has(&self, plugin: &str) -> bool {
-        self.source(plugin).is_some_and(|source| !matches!(source, Source::None))
-    }
-
     /// The configuration of a plugin; `None` without one.
     ///
     /// # Errors

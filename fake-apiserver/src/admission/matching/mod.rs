@@ -12,7 +12,7 @@ mod exempt;
 mod rule;
 
 pub(crate) use conversion::{back, new_object, old_object};
-pub(crate) use exempt::{from_policies, from_webhooks};
+pub(crate) use exempt::{Sight, of_policies, of_webhooks};
 
 use super::plugins::namespace_lifecycle::missing;
 use super::{Attributes, Kind, Operation};

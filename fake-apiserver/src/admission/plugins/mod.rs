@@ -128,18 +128,13 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
     ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
     ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
-    (mutating_admission_policy::NAME, Default(|_, store| Box::new(MutatingAdmissionPolicy::new(store)))),
+    (mutating_admission_policy::NAME, Configured(true, MutatingAdmissionPolicy::configured)),
     (mutating::NAME, Configured(true, MutatingWebhooks::configured)),
-    ("ValidatingAdmissionPolicy", Default(|_, store| Box::new(ValidatingAdmissionPolicy::new(store)))),
+    (validating_admission_policy::NAME, Configured(true, ValidatingAdmissionPolicy::configured)),
     (validating::NAME, Configured(true, ValidatingWebhooks::configured)),
     ("ResourceQuota", Configured(true, ResourceQuota::configured)),
     ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
 ];
-
-/// The plugins with a configuration in which only a folder of policies can stand.
-///
-/// GAP: validatingadmissionpolicies: policies from files
-const CONFIGURABLE: [&str; 2] = ["MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"];
 
 /// The plugins that upstream advises against.
 const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];
@@ -176,13 +171,6 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
-        if let Default(_) | Optional(_) = support
-            && CONFIGURABLE.contains(name)
-            && config.configuration.has(name)
-            && !disabled
-        {
-            return Err(PluginError::NotConfigurable(name.to_string()));
-        }
         match support {
             Default(make) if !disabled => chain.push((*name, make(config, store))),
             Optional(make) if enabled => chain.push((*name, make(config, store))),

@@ -5,14 +5,24 @@
 use super::binding::Binding;
 use super::parameters::served;
 use super::policy::{Compile, Policy};
+use crate::admission::manifests::{Folder, FromManifests, Manifest};
 use crate::admission::matching::Matched;
-use crate::admission::{Attributes, Following, Generation};
+use crate::admission::{Attributes, Config, Following, Generation, PluginError};
+use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult};
 use crate::index::Index;
+use crate::object::meta;
+use crate::registry::text;
 use crate::store::{Entry, Key, Store};
 use imbl::OrdMap;
 use std::sync::Arc;
 use tree::Value;
+
+/// The kinds of the configurations of both plugins.
+const KINDS: [(&str, &str); 2] = [
+    ("apiserver.config.k8s.io/v1", "MutatingAdmissionPolicyConfiguration"),
+    ("apiserver.config.k8s.io/v1", "ValidatingAdmissionPolicyConfiguration"),
+];
 
 /// The policies of a kind and their bindings.
 #[derive(Debug)]
@@ -59,16 +69,34 @@ impl<C> Default for Policies<C> {
 }
 
 impl<C: Compile> Policies<C> {
-    /// The policies in a store, as they are at any time.
-    pub(crate) fn of(store: &Store) -> Following<Policies<C>> {
-        Following::new(store, &[C::POLICIES, C::BINDINGS])
+    /// The policies in a store, as they are at any time, and those in the folder that the configuration of the plugin names.
+    ///
+    /// # Errors
+    /// If the configuration is wrong, or a manifest is.
+    pub(crate) fn configured(
+        plugin: &'static str,
+        config: &Config,
+        store: &Store,
+    ) -> Result<Following<Policies<C>>, PluginError> {
+        let own = config.decoded(plugin, &KINDS, Strictness::Strict)?;
+        let kind = own.as_ref().map_or("", |own| text(own, "/kind"));
+        if own.is_some() && kind.strip_suffix("Configuration") != Some(plugin) {
+            return Err(PluginError::not_made(plugin, format!("unexpected type: *policyconfig.{kind}")));
+        }
+        let folder = own.as_ref().map_or("", |own| text(own, "/staticManifestsDir"));
+        let files = Folder::named(folder, plugin, vec![C::POLICIES, C::BINDINGS], config)?;
+        Ok(Following::new(store, &[C::POLICIES, C::BINDINGS]).with_files(files))
     }
 
-    /// The policies with bindings whose constraints match a write of that object.
+    /// The policies with bindings whose constraints match a write of that object: those of the first, then those of the second ones.
     ///
     /// # Errors
     /// 504, if the deadline of the request has passed.
-    pub(crate) fn matching<'w>(&self, write: &Attributes<'w>, object: &Value) -> ApiResult<Vec<Hook<'w, C>>> {
+    pub(crate) fn matching<'w>(
+        all: &[&Policies<C>],
+        write: &Attributes<'w>,
+        object: &Value,
+    ) -> ApiResult<Vec<Hook<'w, C>>> {
         let hook = |policy: &Arc<Policy<C>>, bindings: &OrdMap<Arc<str>, Arc<Binding>>| {
             let matched = match &policy.constraints {
                 Some(constraints) => constraints.matched(write, object).transpose()?,
@@ -78,11 +106,27 @@ impl<C: Compile> Policies<C> {
             Some(Hook { policy: policy.clone(), bindings, matched })
         };
         let mut matching = Vec::new();
-        for (name, bindings) in &self.bound {
-            write.deadline.check()?;
-            matching.extend(self.policies.get(name).and_then(|policy| hook(policy, bindings)));
+        for own in all {
+            for (name, bindings) in &own.bound {
+                write.deadline.check()?;
+                matching.extend(own.policies.get(name).and_then(|policy| hook(policy, bindings)));
+            }
         }
         Ok(matching)
+    }
+
+    fn put_policy(&mut self, name: Arc<str>, object: Value) {
+        let generation = Generation::of(&object);
+        if self.policies.get(&name).is_none_or(|known| known.generation != generation) {
+            self.policies.insert(name, Arc::new(Policy::of(object, generation)));
+        }
+    }
+
+    fn bind(&mut self, name: Arc<str>, object: &Value) {
+        self.unbind(&name);
+        let binding = Arc::new(Binding::of(object));
+        self.bound.entry(binding.policy.as_str().into()).or_default().insert(name.clone(), binding.clone());
+        self.bindings.insert(name, binding);
     }
 
     fn unbind(&mut self, name: &str) {
@@ -97,21 +141,27 @@ impl<C: Compile> Policies<C> {
     }
 }
 
+impl<C: Compile> FromManifests for Policies<C> {
+    fn of(manifests: Vec<Manifest>) -> Self {
+        let mut all = Policies::default();
+        for Manifest { kind, object } in manifests {
+            let name = meta::name(&object).into();
+            match kind == C::POLICIES {
+                true => all.put_policy(name, object),
+                false => all.bind(name, &object),
+            }
+        }
+        all
+    }
+}
+
 impl<C: Compile> Index for Policies<C> {
     fn apply(&mut self, entry: &Entry) {
         let name: Arc<str> = entry.key.name().into();
-        if entry.key.resource == C::POLICIES {
-            let object = entry.object();
-            let generation = Generation::of(&object);
-            if self.policies.get(&name).is_none_or(|known| known.generation != generation) {
-                self.policies.insert(name, Arc::new(Policy::of(object, generation)));
-            }
-            return;
+        match entry.key.resource == C::POLICIES {
+            true => self.put_policy(name, entry.object()),
+            false => self.bind(name, &entry.object()),
         }
-        self.unbind(&name);
-        let binding = Arc::new(Binding::of(&entry.object()));
-        self.bound.entry(binding.policy.as_str().into()).or_default().insert(name.clone(), binding.clone());
-        self.bindings.insert(name, binding);
     }
 
     fn delete(&mut self, key: &Key) {

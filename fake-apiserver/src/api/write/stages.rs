@@ -60,6 +60,7 @@ impl<'w> Write<'w, '_> {
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
             deadline: &request.deadline,
+            reserves_names: request.cluster.reserves_names,
             permissions: Some(request),
         }
     }

@@ -6,18 +6,23 @@
 //! ```
 //! Ports `plugin/pkg/authorizer/webhook/webhook.go` of `k8s.io/apiserver` (v0.37.1).
 
-use super::caller::{Caller, ReviewKind};
+use super::caller::{CallResult, Caller, ReviewKind};
 use super::conditions::Conditions;
 use super::question::Question;
 use crate::auth::authorizer::{Attributes, Decision, Failure};
+use crate::auth::families::{
+    CALL_DURATION, CALLS_FAIL_OPEN, CALLS_TOTAL, CONDITION_DURATION, CONDITION_ERRORS, CONDITION_EXCLUSIONS,
+};
 use crate::clock::{Clock, plus};
 use crate::error::ApiResult;
+use crate::measures::Measures;
 use crate::memo::Memo;
 use crate::webhook::Network;
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// The description of a webhook that authorizes.
 #[derive(Debug)]
@@ -37,8 +42,14 @@ pub(crate) struct AccessWebhookConfig {
     pub(crate) conditions: Conditions,
 }
 
+/// The type of webhooks among authorizers.
+const KIND: &str = "Webhook";
+
 /// A webhook that authorizes.
 pub(crate) struct AccessWebhook {
+    /// Its name among authorizers.
+    name: String,
+    measures: Arc<Measures>,
     caller: Caller,
     config: AccessWebhookConfig,
     /// The answers that are kept, by what was asked, each until a time.
@@ -54,18 +65,21 @@ struct Answer {
 }
 
 impl AccessWebhook {
-    /// A webhook that can be called in that network, whose answers are kept by that clock.
+    /// A webhook of that name that can be called in that network, whose answers are kept by that clock.
     ///
     /// # Errors
     /// If its kubeconfig cannot be read, or does not name one that can be called.
     pub(crate) fn new(
+        name: String,
         config: AccessWebhookConfig,
         network: &Arc<Network>,
         clock: &Arc<dyn Clock>,
+        measures: &Arc<Measures>,
     ) -> Result<AccessWebhook, String> {
         let review = ReviewKind { group: "authorization.k8s.io", version: config.version, kind: "SubjectAccessReview" };
         let caller = Caller::new(&config.kubeconfig, config.timeout, review, network)?;
-        Ok(AccessWebhook { caller, config, answers: Memo::default(), clock: clock.clone() })
+        let (clock, measures) = (clock.clone(), measures.clone());
+        Ok(AccessWebhook { name, measures, caller, config, answers: Memo::default(), clock })
     }
 
     /// Decides about a request.
@@ -75,9 +89,8 @@ impl AccessWebhook {
     pub(crate) async fn decide(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         attributes.deadline.check()?;
         let question = Question::of(attributes);
-        let conditions = &self.config.conditions;
-        if !conditions.is_empty() {
-            match conditions.match_request(&question.seen(), attributes.deadline) {
+        if !self.config.conditions.is_empty() {
+            match self.matches(&question, attributes) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Decision::NoOpinion(String::new())),
                 Err(error) => return Ok(self.failed(error)),
@@ -98,10 +111,35 @@ impl AccessWebhook {
         Ok(answer.decision())
     }
 
+    /// Whether the conditions are true of the request.
+    fn matches(&self, question: &Question<'_>, attributes: &Attributes<'_>) -> Result<bool, String> {
+        let since = Instant::now();
+        let matched = self.config.conditions.match_request(&question.seen(), attributes.deadline);
+        let labels = [&*self.name, KIND];
+        self.measures.time(&CONDITION_DURATION, &labels, since.elapsed());
+        match &matched {
+            Ok(true) => {}
+            Ok(false) => self.measures.count(&CONDITION_EXCLUSIONS, &labels),
+            Err(_) => self.measures.count(&CONDITION_ERRORS, &labels),
+        }
+        matched
+    }
+
     /// Asks, and keeps the answer.
     async fn ask(&self, question: &Question<'_>, key: &str) -> Result<Arc<Answer>, String> {
         let old = (self.config.version != "v1").then(|| question.spec("group"));
-        let status = self.caller.status(old.as_deref().unwrap_or(key), "{\"allowed\":false}").await?;
+        let tell = |result: CallResult, elapsed| {
+            let labels = [&*self.name, result.word()];
+            self.measures.count(&CALLS_TOTAL, &labels);
+            self.measures.time(&CALL_DURATION, &labels, elapsed);
+        };
+        let status = self.caller.status(old.as_deref().unwrap_or(key), "{\"allowed\":false}", tell).await;
+        let status = status.map_err(|failed| {
+            if !self.config.denies_on_error {
+                self.measures.count(&CALLS_FAIL_OPEN, &[&self.name, failed.result.word()]);
+            }
+            failed.why
+        })?;
         let answer = Arc::new(Answer {
             allowed: status["allowed"] == true,
             denied: status["denied"] == true,

@@ -2,8 +2,6 @@
 //!
 //! Ports `NewGenericWebhook` and `WithExponentialBackoff` of `pkg/util/webhook/webhook.go` of `k8s.io/apiserver` (v0.37.1).
 //!
-//! GAP: metrics: those of webhooks that authenticate and authorize
-
 use crate::configuration::kubeconfig;
 use crate::deadline::Deadline;
 use crate::duration::print;
@@ -15,6 +13,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tree::Value;
 
 /// The number of attempts (`DefaultAuthWebhookRetryBackoff`).
@@ -32,6 +31,32 @@ pub(super) struct ReviewKind {
     pub(super) group: &'static str,
     pub(super) version: &'static str,
     pub(super) kind: &'static str,
+}
+
+/// The result of an attempt to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallResult {
+    Success,
+    Timeout,
+    Error,
+}
+
+/// The failure of the last attempt.
+#[derive(Debug)]
+pub(super) struct CallFailed {
+    pub(super) why: String,
+    pub(super) result: CallResult,
+}
+
+impl CallResult {
+    /// The word of metrics for it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            CallResult::Success => "success",
+            CallResult::Timeout => "timeout",
+            CallResult::Error => "error",
+        }
+    }
 }
 
 /// A webhook that is asked about users.
@@ -64,20 +89,37 @@ impl Caller {
         Caller { review, ..self }
     }
 
-    /// The `status` of the review with which a webhook answers to one with that `spec`. `status` is what the latter has.
+    /// The `status` of the review with which a webhook answers to one with that `spec`. `status` is what the latter has. Each attempt is told
+    /// of, with its result and its duration.
     ///
     /// # Errors
     /// If it fails again and again, or does not answer with a review.
-    pub(super) async fn status(&self, spec: &str, status: &str) -> Result<Value, String> {
+    pub(super) async fn status(
+        &self,
+        spec: &str,
+        status: &str,
+        tell: impl Fn(CallResult, Duration) + Send,
+    ) -> Result<Value, CallFailed> {
         let ReviewKind { group, version, kind } = self.review;
         let question = Bytes::from(format!(
             "{{\"kind\":\"{kind}\",\"apiVersion\":\"{group}/{version}\",\"metadata\":{{}},\"spec\":{spec},\"status\":{status}}}\n"
         ));
         let (mut pause, told) = (PAUSE, print(self.timeout));
         for left in (0..ATTEMPTS).rev() {
-            match self.client.ask(Document::from_iter([question.clone()]), self.timeout, &told).await {
-                Ok(answer) => return self.review.status(&answer),
-                Err(why) if left == 0 || !why.is_transient() => return Err(why.message),
+            let asked = Instant::now();
+            let answer = self.client.ask(Document::from_iter([question.clone()]), self.timeout, &told).await;
+            let elapsed = asked.elapsed();
+            let status = answer.map(|answer| self.review.status(&answer));
+            let result = match &status {
+                Ok(Ok(_)) => CallResult::Success,
+                Err(why) if why.is_timeout() => CallResult::Timeout,
+                Ok(Err(_)) | Err(_) => CallResult::Error,
+            };
+            tell(result, elapsed);
+            let failed = |why| CallFailed { why, result };
+            match status {
+                Ok(status) => return status.map_err(failed),
+                Err(why) if left == 0 || !why.is_transient() => return Err(failed(why.message)),
                 Err(_) => tokio::time::sleep(pause.mul_f64(1.0 + JITTER * fastrand::f64())).await,
             }
             pause = pause.mul_f64(GROWTH);

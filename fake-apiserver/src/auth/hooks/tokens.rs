@@ -72,7 +72,7 @@ impl TokenWebhook {
         if let Some((_, answer)) = self.answers.get(&key).filter(|(until, _)| self.clock.now() <= *until) {
             return Ok(answer);
         }
-        let asked = self.caller.status(&key, "{\"user\":{}}").await;
+        let asked = self.caller.status(&key, "{\"user\":{}}", |_, _| {}).await.map_err(|failed| failed.why);
         let status = asked.inspect_err(|why| tracing::error!("Failed to make webhook authenticator request: {why}"))?;
         let answer = self.answer(&status, audiences)?;
         if !self.kept_for.is_zero() {

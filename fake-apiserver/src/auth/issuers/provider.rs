@@ -4,6 +4,7 @@
 //!
 //! GAP: authentication: the lifetime of an issuer's keys by `Expires` and `Last-Modified`
 
+use super::fetches::Fetches;
 use super::keys::{self, Key};
 use crate::clock::{Clock, plus};
 use crate::webhook::{Fetched, Getter};
@@ -21,6 +22,7 @@ pub(super) struct Provider {
     keys_url: String,
     getter: Arc<Getter>,
     clock: Arc<dyn Clock>,
+    fetches: Arc<Fetches>,
     /// The keys, and until when no others are expected.
     known: Mutex<(Arc<Vec<Key>>, Timestamp)>,
     /// Held by the one who fetches the keys.
@@ -45,6 +47,7 @@ impl Provider {
         elsewhere: Option<&str>,
         getter: &Arc<Getter>,
         clock: &Arc<dyn Clock>,
+        fetches: &Arc<Fetches>,
     ) -> Result<Provider, String> {
         let own = format!("{}{WELL_KNOWN}", issuer.strip_suffix('/').unwrap_or(issuer));
         let fetched = getter.get(elsewhere.unwrap_or(&own)).await?;
@@ -66,6 +69,7 @@ impl Provider {
             keys_url: description.jwks_uri,
             getter: getter.clone(),
             clock: clock.clone(),
+            fetches: fetches.clone(),
             known: Mutex::new((Arc::default(), Timestamp::MIN)),
             fetching: tokio::sync::Mutex::default(),
         })
@@ -99,16 +103,26 @@ impl Provider {
         if !Arc::ptr_eq(&keys, old) {
             return Ok(keys);
         }
+        let fetched = self.fetched().await;
+        let body = fetched.as_ref().ok().map(|(fetched, _)| &*fetched.body);
+        self.fetches.note(self.clock.now(), body);
+        let (fetched, keys) = fetched?;
+        let keys = Arc::new(keys);
+        let until = plus(self.clock.now(), SignedDuration::from_secs(max_age(&fetched.cache_control)));
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (keys.clone(), until);
+        Ok(keys)
+    }
+
+    /// The response with the keys, and these.
+    async fn fetched(&self) -> Result<(Fetched, Vec<Key>), String> {
         let fetched = self.getter.get(&self.keys_url).await.map_err(|why| format!("oidc: get keys failed {why}"))?;
         if fetched.status != 200 {
             return Err(format!("oidc: get keys failed: {}", fetched.told().replacen(": ", " ", 1)));
         }
         let keys = decoded::<serde_json::Value>(&fetched).and_then(|_| keys::parse(&fetched.body));
         let body = || String::from_utf8_lossy(&fetched.body).into_owned();
-        let keys = Arc::new(keys.map_err(|why| format!("oidc: failed to decode keys: {why} {}", body()))?);
-        let until = plus(self.clock.now(), SignedDuration::from_secs(max_age(&fetched.cache_control)));
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = (keys.clone(), until);
-        Ok(keys)
+        let keys = keys.map_err(|why| format!("oidc: failed to decode keys: {why} {}", body()))?;
+        Ok((fetched, keys))
     }
 }
 

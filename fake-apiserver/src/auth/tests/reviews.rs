@@ -339,7 +339,7 @@ fn modes_are_asked_in_order() {
                 AuthorizationMode::AlwaysDeny => Arc::new(AlwaysDeny),
                 _ => Arc::new(AllowAuthenticated),
             };
-            Link { name: mode.authorizer_name(), decider: Decider::Own(own) }
+            Link::new(*mode, mode.authorizer_name(), Decider::Own(own))
         };
         Authorizers::new(Chain::new(modes.iter().map(link).collect()))
     };

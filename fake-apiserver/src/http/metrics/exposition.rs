@@ -3,12 +3,13 @@
 //! Follows `prometheus/promhttp/http.go` of github.com/prometheus/client_golang (v1.24.0).
 
 use super::families::{Families, Kind};
-use super::{BUCKETS, Series, lock, process, protobuf, text};
+use super::{BUCKETS, Metrics, Series, lock, process, protobuf, reloads, text, users};
 use crate::admission::FAMILIES;
 use crate::api::request::Query;
+use crate::auth::families::FAMILIES as OF_USERS;
 use crate::http::negotiate::{Exposition, Preferences};
 use crate::http::replica::Replica;
-use crate::measures::Measure;
+use crate::measures::{self, Measure, Measures};
 use crate::reconcile::api_service_availability;
 use crate::store::Scope;
 use bytes::Bytes;
@@ -41,6 +42,9 @@ pub(in crate::http) fn answer(path: &str, scrape: &Scrape<'_>) -> Option<Respons
         PATH if resets => {
             replica.metrics.forget(*now);
             replica.measures.forget();
+            replica.cluster.measures.forget();
+            replica.cluster.authorizer.forget_decisions();
+            replica.cluster.reloads.iter().for_each(|reloads| reloads.forget());
             Some(was_reset())
         }
         PATH => Some(scrape.exposed(rendered(replica), replica.metrics.since())),
@@ -90,7 +94,8 @@ fn rendered(replica: &Replica) -> Families {
     let mut all = replica.metrics.all(&replica.cluster);
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
     unavailable(&mut families, replica);
-    measured(&mut families, replica, "apiserver_admission_");
+    measured(&mut families, &FAMILIES, &replica.measures);
+    measured(&mut families, &OF_USERS, &replica.cluster.measures);
     let [read_only, mutating] = replica.in_flight.now();
     families.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", Kind::Gauge);
     families.sample(&[("request_kind", "mutating")], mutating as f64);
@@ -107,7 +112,6 @@ fn rendered(replica: &Replica) -> Families {
     for (labels, open) in open_watches(&all) {
         families.sample(&labels, open as f64);
     }
-    measured(&mut families, replica, "apiserver_mutating_");
     durations(&mut families, &all);
     undisturbed_durations(&mut families, &all);
     families.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", Kind::Counter);
@@ -125,22 +129,43 @@ fn rendered(replica: &Replica) -> Families {
     }
     deprecated(&mut families, &all);
     objects(&mut families, replica);
-    measured(&mut families, replica, "apiserver_validating_");
     events(&mut families, &all);
-    families.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", Kind::Counter);
-    for (result, count) in &*lock(&replica.metrics.authentications) {
-        families.sample(&[("result", result)], *count as f64);
-    }
+    attempts(&mut families, replica);
+    users::decisions(&mut families, replica);
+    users::fetches(&mut families, replica);
+    reloads::write(&mut families, replica);
     families.build_info();
     process::write(&mut families);
     families.version_info();
     families
 }
 
-/// The measures of admission in families whose names begin with that; those without any are left out.
-fn measured(families: &mut Families, replica: &Replica, prefix: &str) {
-    for family in FAMILIES.iter().filter(|family| family.name.starts_with(prefix)) {
-        let (name, all) = (family.name, replica.measures.of(family));
+/// The attempts of authentication and authorization.
+fn attempts(families: &mut Families, replica: &Replica) {
+    let Metrics { authentications, authorizations, users, .. } = &replica.metrics;
+    users.write(families);
+    authentications.write(
+        families,
+        ("authentication_attempts", "[ALPHA] Counter of authenticated attempts."),
+        ("authentication_duration_seconds", "[ALPHA] Authentication duration in seconds broken out by result."),
+    );
+    authorizations.write(
+        families,
+        (
+            "authorization_attempts_total",
+            "[ALPHA] Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'.",
+        ),
+        (
+            "authorization_duration_seconds",
+            "[ALPHA] Authorization duration in seconds broken out by result.",
+        ),
+    );
+}
+
+/// The measures in some families; those without any are left out.
+fn measured(families: &mut Families, of: &[&'static measures::Family], measures: &Measures) {
+    for family in of {
+        let (name, all) = (family.name, measures.of(family));
         if !all.is_empty() {
             families.family(name, family.help, if family.bounds.is_empty() { Kind::Counter } else { Kind::Histogram });
         }

@@ -100,8 +100,9 @@ impl Families {
         self.sample(&labels, 1.0);
     }
 
-    /// The families that have metrics; if names are given, those of these names.
-    pub(super) fn finish(self, names: &HashSet<&str>) -> impl Iterator<Item = Family> {
+    /// The families that have metrics, sorted by their names; if names are given, those of these names.
+    pub(super) fn finish(mut self, names: &HashSet<&str>) -> impl Iterator<Item = Family> {
+        self.0.sort_by(|one, other| one.name.cmp(&other.name));
         self.0
             .into_iter()
             .filter(|family| !family.metrics.is_empty() && (names.is_empty() || names.contains(&*family.name)))

@@ -8,20 +8,28 @@
 //!
 //! GAP: metrics: those of Go's runtime, etcd, caches, priority and fairness
 
+mod attempts;
 mod exposition;
 mod families;
 mod health_checks;
 mod process;
 mod protobuf;
+mod reloads;
 mod text;
+mod users;
 
 pub(super) use exposition::{PATH, SLIS, Scrape, answer};
 pub(super) use health_checks::HealthChecks;
 
+use attempts::{Attempts, OF_AUTHENTICATION, OF_AUTHORIZATION, Users};
+
 use super::negotiate::PAGE_GROUP;
 use super::route::ResourcePath;
 use crate::api::request::Query;
+use crate::auth::User;
+use crate::auth::authorizer::Decision;
 use crate::cluster::Cluster;
+use crate::error::ApiResult;
 use crate::registry::{Registry, Served, Version};
 use crate::store::ResourceId;
 use http::Method;
@@ -67,7 +75,9 @@ const APISERVER: &str = "apiserver";
 /// The metrics of a server.
 pub(crate) struct Metrics {
     series: RwLock<BTreeMap<Labels, Arc<Series>>>,
-    authentications: Mutex<BTreeMap<&'static str, u64>>,
+    authentications: Attempts<{ OF_AUTHENTICATION.len() }>,
+    authorizations: Attempts<{ OF_AUTHORIZATION.len() }>,
+    users: Users,
     started: Timestamp,
     /// The time since which requests are counted.
     since: Mutex<Timestamp>,
@@ -117,7 +127,14 @@ pub(super) struct OpenWatch {
 impl Metrics {
     /// The metrics of a server that starts now, without requests.
     pub(super) fn new(now: Timestamp) -> Self {
-        Metrics { series: RwLock::default(), authentications: Mutex::default(), started: now, since: Mutex::new(now) }
+        Metrics {
+            series: RwLock::default(),
+            authentications: Attempts::new(OF_AUTHENTICATION),
+            authorizations: Attempts::new(OF_AUTHORIZATION),
+            users: Users::default(),
+            started: now,
+            since: Mutex::new(now),
+        }
     }
 
     /// The series of a request. A new one takes the place of those of versions that are gone.
@@ -138,9 +155,27 @@ impl Metrics {
         all.values().cloned().collect()
     }
 
-    /// Counts an attempt of authentication: `success`, `failure` or `error`.
-    pub(super) fn authenticated(&self, result: &'static str) {
-        *lock(&self.authentications).entry(result).or_default() += 1;
+    /// Counts an attempt of authentication that succeeded.
+    pub(super) fn authenticated(&self, user: &User, elapsed: Duration) {
+        self.authentications.count("success", elapsed);
+        self.users.count(user);
+    }
+
+    /// Counts one that did not: there were no credentials, or bad ones.
+    pub(super) fn not_authenticated(&self, has_credentials: bool, elapsed: Duration) {
+        self.authentications.count(if has_credentials { "error" } else { "failure" }, elapsed);
+    }
+
+    /// Counts an attempt of authorization.
+    pub(super) fn authorized(&self, decision: &ApiResult<Decision>, elapsed: Duration) {
+        let result = match decision {
+            Ok(decision) if decision.is_allowed() => "allowed",
+            Ok(decision) if decision.error().is_some() => "error",
+            Ok(decision) if decision.denies() => "denied",
+            Ok(_) => "no-opinion",
+            Err(_) => "error",
+        };
+        self.authorizations.count(result, elapsed);
     }
 
     pub(super) fn started(&self) -> Timestamp {
@@ -162,7 +197,9 @@ impl Metrics {
                 .for_each(|count| count.store(0, Ordering::Relaxed));
             series.watches.load(Ordering::Relaxed) > 0
         });
-        lock(&self.authentications).clear();
+        self.authentications.forget();
+        self.authorizations.forget();
+        self.users.forget();
     }
 }
 

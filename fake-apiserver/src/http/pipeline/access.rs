@@ -11,6 +11,7 @@ use crate::fault::{Action, FaultTarget};
 use futures::future::BoxFuture;
 use http::header::USER_AGENT;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// A result that is known now, or will be once others were asked. The future is boxed, as only few servers ask others.
 pub(super) enum Known<'a, T> {
@@ -23,22 +24,28 @@ impl Exchange<'_> {
     pub(super) fn authenticate<'a>(&'a self, trace: &'a mut Trace) -> Known<'a, ApiResult<Arc<User>>> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
+        let since = Instant::now();
         let certificate = self.peer.certificate.as_deref();
         let own = cluster.authenticator.request(&self.parts.headers, self.path, certificate, self.now, &self.objects());
         match own {
             Err(refusal) if refusal.unknown.is_some() => Known::Later(Box::pin(async move {
                 let audiences = cluster.authenticator.api_audiences();
                 let outcome = cluster.others.ask(refusal, audiences, audiences, self.now).await;
-                self.authenticated(outcome, trace)
+                self.authenticated(outcome, since, trace)
             })),
-            own => Known::Now(self.authenticated(own, trace)),
+            own => Known::Now(self.authenticated(own, since, trace)),
         }
     }
 
-    fn authenticated(&self, outcome: Result<Authentication, Refusal>, trace: &mut Trace) -> ApiResult<Arc<User>> {
+    fn authenticated(
+        &self,
+        outcome: Result<Authentication, Refusal>,
+        since: Instant,
+        trace: &mut Trace,
+    ) -> ApiResult<Arc<User>> {
         match outcome {
             Ok(authentication) => {
-                self.replica.metrics.authenticated("success");
+                self.replica.metrics.authenticated(&authentication.user, since.elapsed());
                 trace.warnings.clone_from(&authentication.notes.warnings);
                 trace.annotations.clone_from(&authentication.notes.annotations);
                 trace.user = Some(authentication.user.clone());
@@ -48,7 +55,7 @@ impl Exchange<'_> {
                 trace.warnings = refusal.notes.warnings;
                 trace.annotations = refusal.notes.annotations;
                 let error = refusal.reason;
-                self.replica.metrics.authenticated(if error.is_empty() { "failure" } else { "error" });
+                self.replica.metrics.not_authenticated(!error.is_empty(), since.elapsed());
                 if !error.is_empty() {
                     tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
                 }
@@ -88,12 +95,18 @@ impl Exchange<'_> {
         let authorizer = &self.replica.cluster.authorizer;
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb, deadline);
+        let since = Instant::now();
+        let told = move |decision: &_| self.replica.metrics.authorized(decision, since.elapsed());
         match authorizer.at_once(&attributes) {
-            Some(decision) => Known::Now(authorized(&attributes, decision, trace)),
+            Some(decision) => {
+                told(&decision);
+                Known::Now(authorized(&attributes, decision, trace))
+            }
             None => Known::Later(Box::pin(async move {
                 let verb = self.audited_verb();
                 let attributes = self.attributes(user, &verb, deadline);
                 let decision = authorizer.decide(&attributes).await;
+                told(&decision);
                 authorized(&attributes, decision, trace)
             })),
         }

@@ -14,6 +14,7 @@ mod webhooks;
 
 pub(crate) use webhooks::EXCLUDED;
 
+use super::context::Context;
 use super::defaults::Fill::{Number, Object, OptionalText};
 use super::defaults::{Default, fill};
 use super::rules::{Rules, Strategy};
@@ -29,7 +30,7 @@ pub(super) const MUTATING_ADMISSION_POLICY: Rules = Rules {
         default: default_policy,
         validate: |context, policy, old, errors| {
             policies::mutating(context, policy, old, errors);
-            reserved(policy, old, errors);
+            reserved(context, policy, old, errors);
             permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
@@ -41,7 +42,7 @@ pub(super) const MUTATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
         validate: |context, binding, old, errors| {
             bindings::mutating(binding, errors);
-            reserved(binding, old, errors);
+            reserved(context, binding, old, errors);
             permissions::param_ref(context, binding, ids::MUTATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
@@ -57,7 +58,7 @@ pub(super) const MUTATING_WEBHOOK_CONFIGURATION: Rules = Rules {
         },
         validate: |context, configuration, old, errors| {
             webhooks::configuration(context, "MutatingWebhookConfiguration", configuration, old, errors);
-            reserved(configuration, old, errors);
+            reserved(context, configuration, old, errors);
         },
         ..WEBHOOK_CONFIGURATION.strategy
     },
@@ -72,7 +73,7 @@ pub(super) const VALIDATING_ADMISSION_POLICY: Rules = Rules {
         default: default_policy,
         validate: |context, policy, old, errors| {
             policies::validating(context, policy, old, errors);
-            reserved(policy, old, errors);
+            reserved(context, policy, old, errors);
             permissions::param_kind(context, policy, old, errors);
         },
         ..NAMED
@@ -84,7 +85,7 @@ pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = Rules {
     strategy: Strategy {
         validate: |context, binding, old, errors| {
             bindings::validating(binding, errors);
-            reserved(binding, old, errors);
+            reserved(context, binding, old, errors);
             permissions::param_ref(context, binding, ids::VALIDATING_ADMISSION_POLICIES, errors);
         },
         ..BINDING.strategy
@@ -96,7 +97,7 @@ pub(super) const VALIDATING_WEBHOOK_CONFIGURATION: Rules = Rules {
     strategy: Strategy {
         validate: |context, configuration, old, errors| {
             webhooks::configuration(context, "ValidatingWebhookConfiguration", configuration, old, errors);
-            reserved(configuration, old, errors);
+            reserved(context, configuration, old, errors);
         },
         ..WEBHOOK_CONFIGURATION.strategy
     },
@@ -104,23 +105,26 @@ pub(super) const VALIDATING_WEBHOOK_CONFIGURATION: Rules = Rules {
 };
 
 /// Some names are reserved for configuration by files (`ValidateStaticSuffix`).
-fn reserved(object: &Value, old: Option<&Value>, errors: &mut Errors) {
-    if old.is_none() && meta::name(object).ends_with(STATIC) {
+fn reserved(context: &Context<'_>, object: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if context.reserves_names && old.is_none() && meta::name(object).ends_with(STATIC) {
         errors.invalid(Path::new("metadata.name"), meta::name(object), RESERVED);
     }
 }
 
-/// Warnings about such names (`WarningsForStaticSuffix`).
+/// Warnings about such names, where they are not refused (`WarningsForStaticSuffix`).
 const NAMED: Strategy = Strategy {
-    warnings: |_, object, old| match old {
-        Some(_) if meta::name(object).ends_with(STATIC) => vec![format!("metadata.name: {RESERVED}")],
-        _ => Vec::new(),
+    warnings: |context, object, old| {
+        let is_taken = old.is_some() || !context.reserves_names;
+        match is_taken && meta::name(object).ends_with(STATIC) {
+            true => vec![format!("metadata.name: {RESERVED}")],
+            false => Vec::new(),
+        }
     },
     ..Strategy::NONE
 };
 
 /// `StaticConfigSuffix`.
-const STATIC: &str = ".static.k8s.io";
+pub(crate) const STATIC: &str = ".static.k8s.io";
 const RESERVED: &str = "names ending with \".static.k8s.io\" are reserved for static manifest-based configurations and cannot be \
     managed via the API";
 

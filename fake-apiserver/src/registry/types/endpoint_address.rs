@@ -2,7 +2,7 @@
 //!
 //! Follows `ValidateEndpointIP` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use crate::error::{Errors, Path};
+use crate::error::{Errors, Path, aggregate};
 use crate::object::ip;
 use std::net::IpAddr;
 
@@ -25,4 +25,10 @@ pub(in crate::registry) fn endpoint_ip(at: Path<'_>, text: &str, errors: &mut Er
     if link_local_multicast {
         errors.invalid(at, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
     }
+}
+
+/// The finding about an address of a server in the endpoints of the service `kubernetes`, if something is wrong with it.
+pub fn public_address_error(address: IpAddr) -> Option<String> {
+    let found = Errors::of(|errors| endpoint_ip(Path::new("<nil>"), &address.to_string(), errors));
+    (!found.is_empty()).then(|| aggregate(found.iter().map(ToString::to_string)))
 }

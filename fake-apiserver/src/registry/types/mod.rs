@@ -66,6 +66,7 @@ pub(super) use csi_driver_name::csi_driver_name;
 pub(super) use disabled_fields::{drop_disabled_fields, drop_disabled_template_fields};
 pub(super) use dns::ip;
 pub(super) use endpoint_address::endpoint_ip;
+pub use endpoint_address::public_address_error;
 pub(super) use holder::Holder;
 pub(super) use int_or_string::{at_most_all, int_or_percent, positive_or_percent};
 pub(super) use load_balancer::{load_balancer_address, load_balancer_hostname, load_balancer_warnings};

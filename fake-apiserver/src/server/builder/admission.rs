@@ -38,6 +38,14 @@ impl Builder {
         self
     }
 
+    /// Whether webhooks and policies may be in files (`--feature-gates=ManifestBasedAdmissionControlConfig`), whose names are refused to
+    /// clients; on by default.
+    #[must_use]
+    pub fn manifest_based_admission_control_config(mut self, on: bool) -> Self {
+        self.admission.without_manifests = !on;
+        self
+    }
+
     /// Whether containers may be privileged (`--allow-privileged`); they may by default, unlike in kube-apiserver.
     #[must_use]
     pub fn allow_privileged(mut self, allow: bool) -> Self {

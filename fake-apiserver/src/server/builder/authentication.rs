@@ -1,15 +1,19 @@
 //! Authentication: users by tokens and certificates, and service accounts by their tokens.
 
 use super::{Builder, StartError};
-use crate::auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions};
+use crate::auth::authentication_options::{AuthenticationOptions, AuthenticationWebhookOptions, FrontProxyOptions};
 use crate::auth::hooks::TokenWebhook;
 use crate::auth::issuers::{
     ALGORITHMS, Anonymous, AuthenticationFile, IssuerConfig, Issuers, Refused, Surroundings, of_flags,
 };
 use crate::auth::keys::{PublicKey, SigningKey};
 use crate::auth::token_file;
-use crate::auth::{Authenticator, ClientAuthorities, Config, Others, User};
+use crate::auth::{Authenticator, ClientAuthorities, Config, FrontProxy, Others, User};
+use crate::error::aggregate;
 use crate::files;
+use crate::measures::Measures;
+use crate::reconcile::Trusted;
+use crate::reloads::{Reloads, Subject};
 use crate::server::follow::Followed;
 use crate::webhook::Network;
 use std::path::PathBuf;
@@ -119,13 +123,35 @@ impl Builder {
         self
     }
 
+    /// The front proxies, after a look at all options.
+    pub(super) fn front_proxy(&self) -> Result<Option<FrontProxy>, StartError> {
+        let options = &self.others;
+        let findings = options.finding().map(str::to_owned).into_iter().chain(options.front_proxy.findings());
+        let mut findings: Vec<String> = findings.collect();
+        let proxy = FrontProxy::read(&options.front_proxy);
+        let clients = self.authentication.client_authorities.as_ref();
+        let overlap = proxy.as_ref().ok().and_then(|proxy| FrontProxyOptions::overlap(proxy.as_ref()?, clients));
+        findings.extend(overlap.map(str::to_owned));
+        match findings.is_empty() {
+            true => proxy.map_err(StartError::AuthenticationFile),
+            false => Err(StartError::AuthenticationFile(aggregate(findings))),
+        }
+    }
+
+    /// The authorities whose certificates clients are asked for: of users and of front proxies.
+    pub(super) fn authorities_of_connections(&self) -> Option<ClientAuthorities> {
+        let Config { client_authorities: users, front_proxy, .. } = &self.authentication;
+        let proxies = front_proxy.as_ref().map(|proxy| &proxy.authorities);
+        match (users, proxies) {
+            (Some(users), Some(proxies)) => Some(users.and(proxies).expect("each can be used")),
+            (one, other) => one.as_ref().or(other).cloned(),
+        }
+    }
+
     /// Reads the file and the flags about others, which may also say whether anonymous requests are served.
     pub(super) fn read_others(&self, authentication: &mut Config) -> Result<DescribedOthers, StartError> {
         let refused = StartError::AuthenticationFile;
         let options = &self.others;
-        if let Some(why) = options.finding() {
-            return Err(refused(why.into()));
-        }
         authentication.anonymous = options.anonymous.unwrap_or(authentication.anonymous);
         let Some(path) = &options.config_file else {
             let algorithms = options.oidc.signing_algorithms.clone().unwrap_or_else(|| vec!["RS256".into()]);
@@ -160,6 +186,7 @@ impl Builder {
         described: DescribedOthers,
         own: &Authenticator,
         network: &Arc<Network>,
+        measures: &Arc<Measures>,
         runtime: &Handle,
     ) -> Result<(Others, Option<Followed>), StartError> {
         let refused = StartError::AuthenticationFile;
@@ -167,6 +194,7 @@ impl Builder {
         let around = Surroundings {
             network: network.clone(),
             clock: self.clock.clone(),
+            measures: measures.clone(),
             runtime: runtime.clone(),
             own: own.issuers().to_vec(),
             algorithms,
@@ -178,7 +206,8 @@ impl Builder {
         let webhook = config_file.as_deref().map(webhook).transpose().map_err(refused)?;
         let followed = file.map(|(path, content, anonymous)| {
             let issuers = issuers.clone();
-            Followed::new("authentication config", path, content, move |content| {
+            let reloads = Reloads::new(Subject::Authentication, self.clock.clone());
+            Followed::file("authentication config", path, content, reloads, move |content| {
                 let changed = |said: Option<&Anonymous>| {
                     let why = "anonymous: Forbidden: changed from initial configuration file";
                     (said != anonymous.as_ref()).then(|| why.to_owned())
@@ -190,6 +219,21 @@ impl Builder {
             })
         });
         Ok((Others::new(issuers, webhook), followed))
+    }
+
+    /// The authorities of which API servers are told that extend this one.
+    pub(super) fn trusted(config: &Config) -> Trusted {
+        let clients = config.client_authorities.as_ref().map(|all| all.pool().clone()).unwrap_or_default();
+        let Some(FrontProxy { authorities, options }) = &config.front_proxy else {
+            return Trusted { clients, ..Trusted::default() };
+        };
+        let FrontProxyOptions { allowed_names, username_headers, uid_headers, group_headers, .. } = options;
+        Trusted {
+            clients,
+            proxies: authorities.pool().clone(),
+            lists: [username_headers, uid_headers, group_headers, &options.extra_headers_prefix, allowed_names]
+                .map(Clone::clone),
+        }
     }
 
     /// Sets a value that was read; keeps the first error for the start.

@@ -11,7 +11,9 @@ use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode};
 use crate::auth::node::NodeAuthorizer;
 use crate::auth::rbac::Rbac;
 use crate::clock::Clock;
+use crate::measures::Measures;
 use crate::reconcile::recorded;
+use crate::reloads::{Reloads, Subject};
 use crate::server::follow::Followed;
 use crate::store::Store;
 use crate::webhook::Network;
@@ -32,6 +34,7 @@ struct Parts {
     stay: BTreeMap<&'static str, Arc<dyn Authorizer>>,
     network: Arc<Network>,
     clock: Arc<dyn Clock>,
+    measures: Arc<Measures>,
 }
 
 /// The authorizers that the options describe.
@@ -43,6 +46,7 @@ pub(super) fn described(
     store: &Store,
     network: &Arc<Network>,
     clock: &Arc<dyn Clock>,
+    measures: &Arc<Measures>,
 ) -> Result<Described, StartError> {
     let (configs, content) = options.authorizers().map_err(StartError::Authorization)?;
     let invalid = |why| StartError::Authorization(format!("invalid authorization config: {why}"));
@@ -63,12 +67,13 @@ pub(super) fn described(
         };
         stay.insert(mode.as_str(), authorizer);
     }
-    let parts = Parts { stay, network: network.clone(), clock: clock.clone() };
+    let parts = Parts { stay, network: network.clone(), clock: clock.clone(), measures: measures.clone() };
     let authorizers = Arc::new(Authorizers::new(parts.chain(configs).map_err(invalid)?));
     let file = options.config_file.clone().zip(content).map(|(path, content)| {
         let authorizers = authorizers.clone();
         let required: Vec<_> = modes.into_iter().filter(|mode| *mode != AuthorizationMode::Webhook).collect();
-        Followed::new("authorization config", path, content, move |content| {
+        let reloads = Reloads::new(Subject::Authorization, clock.clone());
+        Followed::file("authorization config", path, content, reloads, move |content| {
             authorizers.replace(parts.chain(authorization_file::read(content, &required)?)?);
             Ok(())
         })
@@ -84,7 +89,12 @@ impl Parts {
 
     fn link(&self, AuthorizerConfig { mode, name, webhook }: AuthorizerConfig) -> Result<Link, String> {
         let decider = match webhook {
-            Some(webhook) => Decider::Webhook(AccessWebhook::new(webhook, &self.network, &self.clock)?.into()),
+            Some(webhook) => {
+                let measures = &self.measures;
+                Decider::Webhook(
+                    AccessWebhook::new(name.clone(), webhook, &self.network, &self.clock, measures)?.into(),
+                )
+            }
             None => match (mode, self.stay.get(mode.as_str())) {
                 (_, Some(authorizer)) => Decider::Own(authorizer.clone()),
                 (AuthorizationMode::AlwaysAllow, None) => Decider::Own(Arc::new(AllowAuthenticated)),
@@ -96,6 +106,6 @@ impl Parts {
                 }
             },
         };
-        Ok(Link { name, decider })
+        Ok(Link::new(mode, name, decider))
     }
 }

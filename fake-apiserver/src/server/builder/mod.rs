@@ -22,6 +22,7 @@ mod zpages;
 pub use error::StartError;
 
 use super::cert_dir;
+use super::follow::Followed;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
@@ -40,6 +41,7 @@ use crate::dice::Dice;
 use crate::fault::Faults;
 use crate::http::{Limits, Origins, Replica};
 use crate::ids::Ids;
+use crate::measures::Measures;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
 use crate::service_addresses::{Given, ServiceAddresses};
@@ -250,6 +252,7 @@ impl Builder {
         {
             (self, controllers_token) = self.add_controllers_user(&ids);
         }
+        self.authentication.front_proxy = self.front_proxy()?;
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
         let origins = Origins::of(&self.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
@@ -300,7 +303,8 @@ impl Builder {
     }
 
     fn identity(&self) -> Result<Identity, IdentityError> {
-        let clients = self.authentication.client_authorities.as_ref();
+        let clients = self.authorities_of_connections();
+        let clients = clients.as_ref();
         if let Some((certificate, key)) = &self.tls_identity {
             return Identity::from_pem(certificate, key, clients);
         }
@@ -331,27 +335,23 @@ impl Builder {
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
-        let options = reconcile::Options {
-            namespaces: self.namespace_controller,
-            cluster_roles: self.cluster_role_aggregation,
-            policy_status: self.validating_admission_policy_status,
-            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
-            client_authorities: authentication
-                .client_authorities
-                .as_ref()
-                .map(|all| all.pool().clone())
-                .unwrap_or_default(),
-            unserved_pages: self.page_gates.unserved(),
-        };
+        let options = self.reconcilers(&authentication, &addresses);
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
         let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
         let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
+        self.admission.clock = self.clock.clone();
+        let admission = admission_chain::chain(&self.admission, &store)?;
         let authenticator = Authenticator::new(authentication)?;
-        let (others, others_file) = self.others(described_others, &authenticator, &network, &runtime)?;
-        let described = authorizer::described(&self.authorization, &store, &network, &self.clock)?;
+        let measures = Arc::<Measures>::default();
+        let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
+        let (others, others_file) = others?;
+        let described = authorizer::described(&self.authorization, &store, &network, &self.clock, &measures)?;
         let rbac = described.rbac;
+        let folders = admission.folders().map(Followed::folder);
+        let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();
+        let reloads = followed.iter().map(|followed| followed.reloads().clone()).collect();
         let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
         let shared = reconcile::Shared {
             options,
@@ -367,7 +367,10 @@ impl Builder {
             rbac,
             reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
-            admission: admission_chain::chain(&self.admission, &store)?,
+            admission,
+            reserves_names: !self.admission.without_manifests,
+            reloads,
+            measures,
             store,
             ids,
             authenticator,
@@ -385,12 +388,25 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        for file in [described.file, others_file].into_iter().flatten() {
+        for file in followed {
             file.run(shutdown.clone(), &runtime);
         }
         let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
+    }
+
+    /// The reconcilers of a server that others reach at those addresses.
+    fn reconcilers(&self, authentication: &auth::Config, addresses: &[SocketAddr]) -> reconcile::Options {
+        reconcile::Options {
+            namespaces: self.namespace_controller,
+            cluster_roles: self.cluster_role_aggregation,
+            policy_status: self.validating_admission_policy_status,
+            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
+            endpoints: !self.reach.without_endpoints,
+            trusted: Self::trusted(authentication),
+            unserved_pages: self.page_gates.unserved(),
+        }
     }
 
     /// Lets the replicas serve.

@@ -10,6 +10,8 @@ pub(super) struct Reach {
     pub(super) tls_names: Vec<String>,
     pub(super) advertised: Option<IpAddr>,
     pub(super) external: Option<String>,
+    /// Whether the endpoints of the service `kubernetes` are not written.
+    pub(super) without_endpoints: bool,
 }
 
 impl Reach {

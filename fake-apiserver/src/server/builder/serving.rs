@@ -65,6 +65,14 @@ impl Builder {
         self
     }
 
+    /// Whether the server writes the endpoints of the service `kubernetes` and the slice of them; on by default
+    /// (`--endpoint-reconciler-type`).
+    #[must_use]
+    pub fn kubernetes_endpoints(mut self, on: bool) -> Self {
+        self.reach.without_endpoints = !on;
+        self
+    }
+
     /// The name by which others reach the server; none by default. It is in the certificate that is made at start, and in place of the
     /// address in discovery and in kubeconfigs.
     #[must_use]

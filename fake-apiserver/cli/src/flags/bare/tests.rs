@@ -45,14 +45,6 @@ fn command_lines_are_read_as_by_the_real_program() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The flags of a server, or the error.
-fn server(own: &str, words: &[&str]) -> Result<Flags, String> {
-    match wanted(own.into(), words.iter().map(OsString::from).collect())? {
-        Wanted::Server(flags, _) => Ok(*flags),
-        Wanted::Text(text) => Err(text),
-    }
-}
-
 #[test]
 fn lists_add_up_and_empty_values_count_as_none() {
     let words =
@@ -80,7 +72,7 @@ fn own_flags_come_from_the_variable() {
         ("serve", "FAKE_APISERVER_FLAGS: unexpected argument 'serve' found"),
         ("--help", "FAKE_APISERVER_FLAGS: --help and --version are for command lines"),
     ] {
-        assert_eq!(server(own, &[]).err().as_deref(), Some(expected), "{own}");
+        assert_eq!(server(own, &[""; 0]).err().as_deref(), Some(expected), "{own}");
     }
     // They are the program's, not kube-apiserver's.
     assert_eq!(server("", &["--seed=7"]).err().as_deref(), Some("unknown flag: --seed"));

@@ -13,11 +13,12 @@ mod patch;
 
 use crate::admission::cel::{self, Subject};
 use crate::admission::families::{MUTATION_DURATION, MUTATIONS_TOTAL};
-use crate::admission::matching::{self, Matched, from_policies};
+use crate::admission::manifests::Reloaded;
+use crate::admission::matching::{self, Matched, Sight, of_policies};
 use crate::admission::policies::{
     Binding, Found, Hook, Parameter, Policies, Policy, error_type, namespace_of, parameters,
 };
-use crate::admission::{Attributes, Following, Kind, Operation, Plugin, Verdict};
+use crate::admission::{Attributes, Config, Following, Kind, Operation, Plugin, PluginError, Verdict};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::schema::quote;
@@ -26,6 +27,7 @@ use mutator::{Mutation, Mutator};
 use patch::Failure;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tokio::time::Instant;
 use tree::Value;
 
@@ -36,19 +38,24 @@ pub(super) const NAME: &str = "MutatingAdmissionPolicy";
 pub(super) struct MutatingAdmissionPolicy(Following<Policies<Mutator>>);
 
 impl MutatingAdmissionPolicy {
-    /// The plugin for the policies in a store.
-    pub(super) fn new(store: &Store) -> Self {
-        MutatingAdmissionPolicy(Policies::of(store))
+    /// The plugin for the policies in a store and in files.
+    ///
+    /// # Errors
+    /// If its configuration is wrong, or a file that it names.
+    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(MutatingAdmissionPolicy(Policies::configured(NAME, config, store)?)))
     }
 }
 
 impl Plugin for MutatingAdmissionPolicy {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
-        if write.operation == Operation::Delete || from_policies(write) {
-            return Verdict::Now(Ok(()));
-        }
-        let matching = |policies: &Policies<_>, object: &Value| policies.matching(write, object);
-        self.0.verdict(write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks))
+        let sight = if write.operation == Operation::Delete { Sight::Nothing } else { of_policies(write) };
+        let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
+        self.0.verdict(sight, write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks))
+    }
+
+    fn folder(&self) -> Option<Arc<dyn Reloaded>> {
+        self.0.folder()
     }
 }
 

@@ -27,9 +27,7 @@ impl PodSecurity {
     /// If that is wrong.
     pub(in crate::admission::plugins) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
         let configuration = config.decoded(NAME, &KINDS, Strictness::Strict)?.unwrap_or_default();
-        let wrong = |why: &dyn Display| {
-            PluginError::Configuration(format!("failed to initialize admission plugin \"{NAME}\": {NAME} {why}"))
-        };
+        let wrong = |why: &dyn Display| PluginError::not_initialized(NAME, format!("{NAME} {why}"));
         let defaults = defaults(&configuration["defaults"])
             .map_err(|errors| wrong(&format!("configuration error: {}", aggregate(errors))))?;
         let [mut exempt_users, mut exempt_namespaces, mut exempt_runtime_classes] = [const { Vec::new() }; 3];

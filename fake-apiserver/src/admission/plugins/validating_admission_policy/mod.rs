@@ -11,33 +11,43 @@ mod audit;
 mod validator;
 
 use crate::admission::families::{VALIDATION_DURATION, VALIDATIONS_TOTAL};
-use crate::admission::matching::from_policies;
+use crate::admission::manifests::Reloaded;
+use crate::admission::matching::of_policies;
 use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, error_type, namespace_of, parameters};
-use crate::admission::{Attributes, Following, Plugin, Verdict, Versions};
+use crate::admission::{Attributes, Config, Following, Plugin, PluginError, Verdict, Versions};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::store::Store;
 use audit::Failure;
+use std::sync::Arc;
 use tree::Value;
 use validator::{Denial, Published, Validator};
 
-/// The plugin `ValidatingAdmissionPolicy`.
+/// The name of the plugin.
+pub(super) const NAME: &str = "ValidatingAdmissionPolicy";
+
+/// The plugin.
 pub(super) struct ValidatingAdmissionPolicy(Following<Policies<Validator>>);
 
 impl ValidatingAdmissionPolicy {
-    /// The plugin for the policies in a store.
-    pub(super) fn new(store: &Store) -> Self {
-        ValidatingAdmissionPolicy(Policies::of(store))
+    /// The plugin for the policies in a store and in files.
+    ///
+    /// # Errors
+    /// If its configuration is wrong, or a file that it names.
+    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(ValidatingAdmissionPolicy(Policies::configured(NAME, config, store)?)))
     }
 }
 
 impl Plugin for ValidatingAdmissionPolicy {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
-        if from_policies(write) {
-            return Verdict::Now(Ok(()));
-        }
-        let matching = |policies: &Policies<_>, object: &Value| policies.matching(write, object);
-        self.0.verdict(write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks, notes))
+        let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
+        let sight = of_policies(write);
+        self.0.verdict(sight, write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks, notes))
+    }
+
+    fn folder(&self) -> Option<Arc<dyn Reloaded>> {
+        self.0.folder()
     }
 }
 

@@ -1,9 +1,10 @@
 //! The webhooks of one kind of configurations, and those that are about a write.
 
 use super::configurations::Configurations;
-use super::credentials::credentials;
+use super::configured::{Configured, configured};
 use super::hook::Hook;
 use crate::admission::cel::{Matched, Subject};
+use crate::admission::manifests::Folder;
 use crate::admission::{Config, Following, PluginError};
 use crate::error::{ApiError, ApiResult};
 use crate::store::{ResourceId, Store};
@@ -18,18 +19,19 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    /// The webhooks of the configurations in that store.
+    /// The webhooks of the configurations in that store, and in files.
     ///
     /// # Errors
     /// If the configuration of the plugin is wrong.
     pub(super) fn configured(
-        plugin: &str,
+        plugin: &'static str,
         config: &Config,
         store: &Store,
         configurations: ResourceId,
     ) -> Result<Hooks, PluginError> {
-        let credentials = credentials(config, plugin)?;
-        let configurations = Following::new(store, &[configurations]);
+        let Configured { credentials, folder } = configured(config, plugin)?;
+        let files = Folder::named(&folder, plugin, vec![configurations], config)?;
+        let configurations = Following::new(store, &[configurations]).with_files(files);
         Ok(Hooks { configurations, network: config.network(store), credentials })
     }
 

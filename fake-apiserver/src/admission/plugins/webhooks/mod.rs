@@ -9,7 +9,7 @@
 
 mod call;
 mod configurations;
-mod credentials;
+mod configured;
 mod hook;
 mod hooks;
 pub(super) mod mutating;

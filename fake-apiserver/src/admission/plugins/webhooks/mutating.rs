@@ -6,7 +6,8 @@ use super::call::{Call, Failure, annotate, told};
 use super::configurations::Configurations;
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
-use crate::admission::matching::{self, from_webhooks};
+use crate::admission::manifests::Reloaded;
+use crate::admission::matching::{self, of_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
@@ -230,12 +231,13 @@ fn default(write: &Attributes<'_>, object: &mut Value) {
 
 impl Plugin for MutatingWebhooks {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, notes: &'a mut Notes) -> Verdict<'a> {
-        if from_webhooks(write) {
-            return Verdict::Now(Ok(()));
-        }
-        let concerned = |configurations: &Configurations, _: &Value| configurations.concerned(write);
-        self.0
-            .configurations
-            .verdict(write.deadline, object, concerned, |hooks, object| self.dispatch(hooks, write, object, notes))
+        let concerned = |all: &[&Configurations], _: &Value| Configurations::concerned(all, write);
+        self.0.configurations.verdict(of_webhooks(write), write.deadline, object, concerned, |hooks, object| {
+            self.dispatch(hooks, write, object, notes)
+        })
+    }
+
+    fn folder(&self) -> Option<Arc<dyn Reloaded>> {
+        self.0.configurations.folder()
     }
 }

@@ -1,10 +1,9 @@
-//! The configuration of a plugin that calls webhooks: the kubeconfig with the credentials for them.
+//! The configuration of a plugin that calls webhooks: the kubeconfig with the credentials for them, and the folder with webhooks in files.
 //!
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/config/kubeconfig.go`, and `tools/clientcmd/loader.go` of `k8s.io/client-go`
 //! (v0.37.1).
-//!
-//! GAP: validatingwebhookconfigurations: webhooks in files (`staticManifestsDir`)
 
+use crate::admission::manifests;
 use crate::admission::{Config, PluginError};
 use crate::configuration::{Strictness, kubeconfig};
 use crate::error::FieldError;
@@ -14,28 +13,34 @@ use std::path::Path;
 
 const KINDS: [(&str, &str); 1] = [("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration")];
 
-/// The credentials for webhooks that the configuration of a plugin refers to.
+/// The content of the configuration of a plugin.
+#[derive(Default)]
+pub(super) struct Configured {
+    pub(super) credentials: Credentials,
+    /// The folder with webhooks in files; "" for none.
+    pub(super) folder: String,
+}
+
+/// Reads the configuration of a plugin.
 ///
 /// # Errors
-/// If the configuration, or the kubeconfig that it names, cannot be read or is not supported.
-pub(super) fn credentials(config: &Config, plugin: &str) -> Result<Credentials, PluginError> {
+/// If it, or the kubeconfig that it names, cannot be read or is not supported.
+pub(super) fn configured(config: &Config, plugin: &str) -> Result<Configured, PluginError> {
     let wrong = |why: String| PluginError::not_made(plugin, why);
     let Some(own) = config.decoded(plugin, &KINDS, Strictness::Strict)? else {
-        return Ok(Credentials::default());
+        return Ok(Configured::default());
     };
-    let named = text(&own, "/kubeConfigFile");
+    let (named, folder) = (text(&own, "/kubeConfigFile"), text(&own, "/staticManifestsDir"));
     if !named.is_empty() && !named.starts_with('/') {
         let finding = FieldError::invalid("kubeConfigFile", &named.into(), "must be an absolute file path");
         return Err(wrong(finding.to_string()));
     }
-    if !text(&own, "/staticManifestsDir").is_empty() {
-        let finding = FieldError::forbidden("staticManifestsDir", "fake-apiserver does not support it");
-        return Err(wrong(finding.to_string()));
-    }
-    match named {
-        "" => Ok(Credentials::default()),
-        path => read(Path::new(path)).map_err(wrong),
-    }
+    manifests::check(folder, config).map_err(|finding| wrong(finding.to_string()))?;
+    let credentials = match named {
+        "" => Credentials::default(),
+        path => read(Path::new(path)).map_err(wrong)?,
+    };
+    Ok(Configured { credentials, folder: folder.to_owned() })
 }
 
 /// The credentials in a kubeconfig.
