@@ -19,9 +19,9 @@ pub(crate) struct Template {
 pub struct Case {
     /// Its name in the table.
     pub name: &'static str,
-    /// What is sent before, once.
+    /// Requests that are sent before, once.
     pub(crate) before: &'static [Template],
-    /// What is sent before, once for each request.
+    /// A request that is sent before, once for each of those that are measured.
     pub(crate) each: Option<Template>,
     pub(crate) request: Template,
     /// The number of watches that see what the request writes.

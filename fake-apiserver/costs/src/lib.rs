@@ -1,4 +1,4 @@
-//! What single requests cost the server, judged without a clock: allocations, parses, walks, look-ups, copies, encodes, tasks; and
+//! Costs of single requests to the server, judged without a clock: allocations, parses, walks, look-ups, copies, encodes, tasks; and
 //! instructions, where valgrind can count them.
 //!
 //! ```text

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &COUNTED;
 
-/// What is to be done.
+/// The task.
 #[derive(Parser)]
 enum Task {
     /// Measure all cases, and write them into a table, which keeps the instructions that it has.

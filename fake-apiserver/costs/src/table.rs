@@ -23,7 +23,7 @@ pub struct Table(pub Vec<Row>);
 pub struct Row {
     /// Its name.
     pub name: String,
-    /// What was counted.
+    /// The counts.
     pub costs: Costs,
     /// The instructions, if they were counted.
     pub instructions: Option<u64>,
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// What differs from a table that was recorded before, a line each.
+    /// The differences from a table that was recorded before, a line each.
     pub fn differences(&self, recorded: &Table) -> Vec<String> {
         let names = |table: &Table| table.0.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
         if names(self) != names(recorded) {

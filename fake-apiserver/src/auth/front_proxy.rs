@@ -1,4 +1,4 @@
-//! Front proxies: whoever shows a certificate of one may say in headers who makes a request.
+//! Front proxies: a request with the certificate of one says in its headers who makes it.
 //!
 //! Ports `pkg/authentication/request/headerrequest/requestheader.go` and `NewDynamicCAVerifier` of `.../x509/x509.go` of
 //! `k8s.io/apiserver`, and `RequestHeaderAuthenticationOptions` of `pkg/server/options/authentication.go` there (v0.37.1). The headers are not

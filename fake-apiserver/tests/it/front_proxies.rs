@@ -23,7 +23,7 @@ fn options(path: &std::path::Path, allowed: &[&str]) -> AuthenticationOptions {
     options
 }
 
-/// The user info of a request with headers, by whoever shows a certificate and a token, or the status code.
+/// The user info of a request with headers, a certificate and a token, or the status code.
 async fn who(
     server: &FakeApiServer,
     certificate: Option<&Certificate>,

@@ -12,8 +12,7 @@ use super::{bytes, float, time};
 use go_text::quote;
 use quantity::Quantity;
 use std::borrow::Cow;
-use tree::counting::{Work, count};
-use tree::{Map, Text, Value};
+use tree::{Map, Text, Value, counting};
 
 /// Decodes a body into the canonical tree of its type.
 ///
@@ -113,7 +112,7 @@ impl<'a> Decoder<'a> {
         outer: usize,
         decode: impl FnOnce(&mut Self) -> Step,
     ) -> Result<Vec<String>, DecodeError> {
-        count(Work::Parse, 1);
+        counting::count(counting::Work::Parse, 1);
         let mut decoder = Decoder {
             lexer: Lexer::new(bytes),
             path: Vec::new(),

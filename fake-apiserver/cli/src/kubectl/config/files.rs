@@ -189,7 +189,7 @@ impl Kubeconfig {
         content[list.name()].as_array_mut().expect("it is one")
     }
 
-    /// Writes the file all at once, as long as nobody else does.
+    /// Writes the file all at once, under its lock.
     fn write(&self) -> anyhow::Result<()> {
         let mut content = self.content.clone().unwrap_or_else(|| json!({}));
         content["apiVersion"] = "v1".into();
