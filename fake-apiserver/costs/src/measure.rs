@@ -36,7 +36,7 @@ fn measure(case: &Case) -> anyhow::Result<Costs> {
 /// Measures all cases. Instructions are not counted.
 ///
 /// # Errors
-/// As [`measure`].
+/// If the server does not start, or refuses a request.
 pub fn table() -> anyhow::Result<Table> {
     let row = |case: &Case| Ok(Row { name: case.name.to_owned(), costs: measure(case)?, instructions: None });
     CASES.iter().map(row).collect::<anyhow::Result<_>>().map(Table)
@@ -45,7 +45,7 @@ pub fn table() -> anyhow::Result<Table> {
 /// Sends that many requests of a case, for others to measure.
 ///
 /// # Errors
-/// As [`measure`].
+/// If the server does not start, or refuses a request.
 pub fn send(case: &Case, requests: u64) -> anyhow::Result<()> {
     let server = Server::start()?;
     let mut ready = Ready::of(case, server.address, requests)?;

@@ -7,7 +7,7 @@ use tree::counting::counted;
 pub(crate) const NAMES: [&str; 9] =
     ["allocations", "bytes", "parses", "walks", "look-ups", "clones", "encodes", "copied", "tasks"];
 
-/// Costs in the order of [`NAMES`].
+/// Costs: those of the allocator, then those that the server counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs(pub [u64; NAMES.len()]);
 
