@@ -14,16 +14,21 @@ use tree::Value;
 /// The depth of nesting up to which a set of fields stays a text.
 const SHALLOW: usize = 100;
 
-/// JSON of any kind at that depth. A set of fields, which few requests look at, stays a text.
+/// Unchecked JSON of any kind at that depth.
 ///
 /// # Errors
 /// If it is not JSON.
 pub(super) fn embedded(ty: TypeRef<'_>, json: &[u8], depth: usize) -> Result<Value, DecodeError> {
-    let text = if ty.bare_name() == "FieldsV1" { plain(json) } else { None };
-    match text.filter(|text| Lexer::check(text.as_bytes()).is_ok()) {
-        Some(text) => Ok(Value::Raw(text.into())),
+    match fields(ty, json).filter(|_| Lexer::check(json).is_ok()) {
+        Some(fields) => Ok(fields),
         None => untyped::parse_within(json, depth).map(|decoded| decoded.object),
     }
+}
+
+/// A set of fields, which few requests look at, as a text, if the JSON is one that may stay so.
+fn fields(ty: TypeRef<'_>, json: &[u8]) -> Option<Value> {
+    let text = if ty.bare_name() == "FieldsV1" { plain(json) } else { None };
+    text.map(|text| Value::Raw(text.into()))
 }
 
 /// The text of an object that is encoded as Go would: without spaces between its parts, and nested no deeper than sets of fields
@@ -53,12 +58,12 @@ impl<'a> Decoder<'a> {
         let depth = self.depth();
         let raw = self.lexer.raw_value()?;
         // A text would stand for what is nested too deeply.
-        let value = if self.keeps_deep {
-            untyped::parse_within(raw, depth).map(|decoded| decoded.object)
-        } else {
-            embedded(ty, raw, depth)
-        };
-        value.map_err(|error| Failure::Value(error.to_string()))
+        match fields(ty, raw).filter(|_| !self.keeps_deep) {
+            Some(fields) => Ok(fields),
+            None => untyped::parse_within(raw, depth)
+                .map(|decoded| decoded.object)
+                .map_err(|error| Failure::Value(error.to_string())),
+        }
     }
 
     /// The variant that the token begins. An empty list counts as absent.
