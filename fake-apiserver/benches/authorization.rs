@@ -3,19 +3,19 @@
 use criterion::Criterion;
 use fake_apiserver::internals::auth::{Attributes, Authorizer, Decision, Rbac, Target};
 use fake_apiserver::internals::store;
+use fake_apiserver::internals::store::Store;
 use fake_apiserver::{AuthorizationMode, FakeApiServer, User};
 use std::hint::black_box;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// A user in a cluster role binding, and one in none; and whether they are allowed.
 const USERS: [(&str, bool); 2] = [("system:kube-scheduler", true), ("somebody", false)];
 
-fn decide(rbac: &Arc<Rbac>, user: &User, allowed: bool) {
+fn decide(store: &Store, user: &User, allowed: bool) {
     let target =
         Target::Resource { group: "", version: "v1", resource: "nodes", subresource: "", namespace: "", name: "" };
-    let decision = rbac.authorize(&Attributes::new(black_box(user), "list", target));
+    let decision = Rbac.authorize(store, &Attributes::new(black_box(user), "list", target));
     assert_eq!(matches!(decision, Ok(Decision::Allow(_))), allowed);
 }
 
@@ -24,7 +24,7 @@ fn main() {
     let modes = [AuthorizationMode::Rbac];
     let started = FakeApiServer::builder().authorization_mode(modes).start();
     let server = runtime.block_on(started).expect("the server starts");
-    let rbac = Arc::new(Rbac::new(store(&server).clone()));
+    let store = store(&server);
     let mut criterion = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))
@@ -38,7 +38,7 @@ fn main() {
                     let start = Instant::now();
                     thread::scope(|scope| {
                         for _ in 0..threads {
-                            scope.spawn(|| (0..times).for_each(|_| decide(&rbac, &user, allowed)));
+                            scope.spawn(|| (0..times).for_each(|_| decide(store, &user, allowed)));
                         }
                     });
                     start.elapsed()

@@ -1,12 +1,13 @@
-//! The state that all replicas of one control plane share.
+//! A cluster: the state that all replicas of one control plane share, and the policy by which they serve it.
 
 use crate::admission::Chain;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
+use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
-use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
 use crate::discovery::{Catalog, Catalogs};
+use crate::error::ApiResult;
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
@@ -15,21 +16,32 @@ use crate::reconcile::{Event, Reconcilers, Ticket};
 use crate::registry::Description;
 use crate::reloads::Reloads;
 use crate::repeats::Repeats;
-use crate::store::{Key, ResourceId, Store};
+use crate::service_addresses::{Known, ServiceAddresses};
+use crate::store::{Frozen, Key, ResourceId, Store};
 use crate::turns::Turns;
+use crate::webhook::Network;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tree::Value;
 
-pub(crate) struct Cluster {
-    /// The store, for reads; writes go through the commits of a [`Ticket`].
-    pub(crate) store: Store,
-    pub(crate) ids: Arc<Ids>,
+/// The behaviour of a control plane: what stays as it is while it runs, whatever is stored. Forks of a seed share it.
+pub(crate) struct Policy {
     pub(crate) authenticator: Authenticator,
     /// Those who are asked about tokens that it does not know.
     pub(crate) others: Others,
     pub(crate) authorizer: Arc<Authorizers>,
+    /// Whether RBAC is one of the authorizers.
+    pub(crate) has_rbac: bool,
     pub(crate) admission: Chain,
+    /// Whether the names of webhooks and policies in files are reserved for these.
+    pub(crate) reserves_names: bool,
+    /// Whether containers may be privileged.
+    pub(crate) allow_privileged: bool,
+    /// The addresses of services that do not depend on what is stored.
+    pub(crate) services: Arc<Known>,
+    /// The pools of addresses and ports.
+    pub(crate) allocations: Arc<Allocations>,
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,
     /// The time that each write of a client is held before it is committed.
@@ -38,18 +50,22 @@ pub(crate) struct Cluster {
     pub(crate) min_request_timeout: Duration,
     /// The turns of long computations.
     pub(crate) turns: Arc<Turns>,
-    /// Whether the names of webhooks and policies in files are reserved for these.
-    pub(crate) reserves_names: bool,
     /// The measures of those who are asked about users.
     pub(crate) measures: Arc<Measures>,
     /// The counts of reloads of configurations.
     pub(crate) reloads: Vec<Arc<Reloads>>,
-    /// Whether containers may be privileged.
-    pub(crate) allow_privileged: bool,
-    /// The RBAC authorizer, if the mode is on.
-    pub(crate) rbac: Option<Arc<Rbac>>,
-    /// The pools of addresses and ports.
-    pub(crate) allocations: Arc<Allocations>,
+    /// The auditor; `None` if nothing is audited.
+    pub(crate) auditor: Option<Arc<Auditor>>,
+}
+
+/// The state that all replicas of one control plane share.
+pub(crate) struct Cluster {
+    pub(crate) policy: Arc<Policy>,
+    /// The store, for reads; writes go through the commits of a [`Ticket`].
+    pub(crate) store: Store,
+    pub(crate) ids: Arc<Ids>,
+    /// The network of webhooks.
+    pub(crate) network: Arc<Network>,
     /// The reconcilers, which react to writes.
     pub(crate) reconcilers: Reconcilers,
     /// The objects that authentication depends on.
@@ -59,17 +75,50 @@ pub(crate) struct Cluster {
     /// The applies that changed nothing.
     pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,
-    /// The auditor; `None` if nothing is audited.
-    pub(crate) auditor: Option<Arc<Auditor>>,
     pub(crate) log: RequestLog,
     /// The served resources, and the documents about them.
     pub(crate) catalogs: Arc<Catalogs>,
 }
 
 impl Cluster {
+    /// Another cluster with that content, which was this one's at some time. The reconcilers have no work in either.
+    pub(crate) fn fork(&self, content: &Frozen, ids: u64, stop: &CancellationToken) -> Cluster {
+        let (store, ids) = (content.fork(), Arc::new(Ids::seeded(ids)));
+        let catalogs = Arc::new(self.catalogs.fork());
+        let known = self.policy.services.clone();
+        let network = self.network.beside(ServiceAddresses { store: store.clone(), known });
+        let (shared, own) = (self.reconcilers.cluster(), (&store, &ids, &catalogs, &network));
+        Cluster {
+            reconcilers: self.reconcilers.fork(shared.beside(own), stop),
+            policy: self.policy.clone(),
+            parsed: ParsedObjects::default(),
+            forms: Arc::default(),
+            repeats: Repeats::default(),
+            faults: Faults::default(),
+            log: RequestLog::new(self.log.is_on()),
+            store,
+            ids,
+            network,
+            catalogs,
+        }
+    }
+
     /// The catalog of the served resources. A request takes it once.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()
+    }
+
+    /// The decision of the authorizers about a request.
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    pub(crate) fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+        self.authorizer().authorize(attributes)
+    }
+
+    /// The authorizers, which decide by the store of this cluster.
+    pub(crate) fn authorizer(&self) -> AuthorizerOf<'_> {
+        AuthorizerOf { authorizer: &*self.policy.authorizer, store: &self.store }
     }
 
     /// Serves the resource from now on, and returns its id, which is never reused; `None` if another one is served there.

@@ -7,6 +7,7 @@ use crate::registry::{ids, items, number, text};
 use crate::store::{Key, Store};
 use crate::webhook::{Address, Services};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The namespace, name and port of the service of the server itself.
 const OWN: (&str, &str, u16) = ("default", "kubernetes", 443);
@@ -18,6 +19,12 @@ pub(crate) type Given = BTreeMap<(String, String, u16), Address>;
 #[derive(Debug)]
 pub(crate) struct ServiceAddresses {
     pub(crate) store: Store,
+    pub(crate) known: Arc<Known>,
+}
+
+/// The addresses that do not depend on what is stored.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
     /// Those that count before all others: tests have no network of a cluster.
     pub(crate) given: Given,
     /// The address of the server itself, if it speaks TLS.
@@ -26,10 +33,10 @@ pub(crate) struct ServiceAddresses {
 
 impl Services for ServiceAddresses {
     fn address(&self, namespace: &str, name: &str, port: u16) -> Result<Address, String> {
-        if let Some(given) = self.given.get(&(namespace.to_owned(), name.to_owned(), port)) {
+        if let Some(given) = self.known.given.get(&(namespace.to_owned(), name.to_owned(), port)) {
             return Ok(given.clone());
         }
-        if let Some(own) = self.own.as_ref().filter(|_| (namespace, name, port) == OWN) {
+        if let Some(own) = self.known.own.as_ref().filter(|_| (namespace, name, port) == OWN) {
             return Ok(own.clone());
         }
         let entry = self.store.get(&Key::new(ids::SERVICES, namespace, name));

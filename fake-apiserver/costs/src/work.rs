@@ -20,12 +20,20 @@ impl Costs {
         Costs([allocations, bytes_allocated as u64, parses, walks, lookups, clones, encodes, copied, tasks])
     }
 
-    /// Those of one of `requests`, by which they rose from `begin`, to the nearest number.
-    pub(crate) fn of_each(self, begin: Costs, requests: u64) -> Costs {
-        let mut each = self;
-        for (cost, before) in each.0.iter_mut().zip(begin.0) {
-            *cost = (*cost - before + requests / 2) / requests;
-        }
-        each
+    /// By how much they rose from `begin`.
+    pub(crate) fn since(self, begin: Costs) -> Costs {
+        Costs(std::array::from_fn(|cost| self.0[cost] - begin.0[cost]))
+    }
+
+    /// Of each cost the one in the middle.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn median(all: &[Costs]) -> Costs {
+        Costs(std::array::from_fn(|cost| {
+            let mut sorted: Vec<u64> = all.iter().map(|one| one.0[cost]).collect();
+            sorted.sort_unstable();
+            sorted[sorted.len() / 2]
+        }))
     }
 }

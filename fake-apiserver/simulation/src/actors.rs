@@ -1,6 +1,6 @@
 //! The actors that share the store, each a thread, and the record of their results.
 
-use crate::index::{Current, Index, Live};
+use crate::index::{Current, Index, Live, Place};
 use crate::store::{
     Change, CreateError, Delivery, Draft, Entry, Expired, Filter, Key, Meta, ResourceId, Scope, Store, Subscription,
     Updated,
@@ -143,20 +143,17 @@ impl Observer {
     }
 
     fn read(&self) {
-        let changed = self.store.last_change(ResourceId(0));
+        let changed = || self.store.last_change(&[ResourceId(0)]);
         let snapshot = self.store.snapshot();
         let state = state_of(&snapshot);
         let newest =
             state.iter().filter(|(key, _)| key.resource == ResourceId(0)).map(|(_, (revision, _))| *revision).max();
-        let begun = changed.revision();
+        let begun = changed();
         let again = self.store.snapshot();
         let later = state_of(&again).into_iter().filter(|(key, _)| key.resource == ResourceId(0));
         let later =
             later.map(|(_, (revision, _))| revision).filter(|revision| newest.is_none_or(|it| *revision > it)).max();
-        assert!(
-            later.is_none_or(|it| it <= changed.revision()),
-            "linear: {later:?} is seen, and only {begun} has changed"
-        );
+        assert!(later.is_none_or(|it| it <= changed()), "linear: {later:?} is seen, and only {begun} has changed");
         self.log().snapshots.extend([(snapshot.revision, state), (again.revision, state_of(&again))]);
         let committed = self.store.committed_revision();
         let past = committed - thread_rng().gen_range(0..8).min(committed - 1);
@@ -173,10 +170,9 @@ impl Observer {
     }
 
     fn follow(&self) {
-        let index: Live<Followed> = Live::new(self.store.clone(), &[ResourceId(0), ResourceId(1)]);
         for _ in 0..3 {
             let known = self.store.revision();
-            let current = if once_in(2) { index.current() } else { stepwise(&index) };
+            let current = if once_in(2) { Followed::current(&self.store) } else { stepwise(&self.store) };
             let state = current.0.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
             let latest = self.store.committed_revision();
             self.log().indexes.push((known, latest, state));
@@ -299,12 +295,12 @@ impl Observer {
 }
 
 /// The state of an index as it is now, caught up in steps.
-fn stepwise(index: &Live<Followed>) -> Current<Followed> {
-    let change = index.last_change();
+fn stepwise(store: &Store) -> Current<Followed> {
+    let (index, change) = (store.kept::<Live<Followed>>(), store.last_change(Followed::RESOURCES));
     loop {
         match index.since(change) {
             Some(current) => return current,
-            None => assert!(index.step(), "nobody else is at it"),
+            None => assert!(index.step(store), "nobody else is at it"),
         }
     }
 }
@@ -314,6 +310,9 @@ fn stepwise(index: &Live<Followed>) -> Current<Followed> {
 struct Followed(OrdMap<Key, (u64, String)>);
 
 impl Index for Followed {
+    const PLACE: Place = Place::AccessRules;
+    const RESOURCES: &'static [ResourceId] = &[ResourceId(0), ResourceId(1)];
+
     fn apply(&mut self, entry: &Entry) {
         let (key, value) = state_entry(entry);
         self.0.insert(key, value);

@@ -4,9 +4,6 @@ use super::configuration::Configuration;
 use super::error::PluginError;
 use crate::clock::{Clock, SystemClock};
 use crate::configuration::{Strictness, decode};
-use crate::service_addresses::{Given, ServiceAddresses};
-use crate::store::Store;
-use crate::webhook::Network;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tree::Value;
@@ -28,8 +25,6 @@ pub(crate) struct Config {
     pub(crate) without_manifests: bool,
     /// The clock by which reloads are told of.
     pub(crate) clock: Arc<dyn Clock>,
-    /// The network of webhooks.
-    pub(crate) network: Option<Arc<Network>>,
 }
 
 impl Default for Config {
@@ -42,18 +37,11 @@ impl Default for Config {
             tokens: Tokens::default(),
             without_manifests: false,
             clock: Arc::new(SystemClock),
-            network: None,
         }
     }
 }
 
 impl Config {
-    /// The network of webhooks; unless another one is given, with the services in the store.
-    pub(super) fn network(&self, store: &Store) -> Arc<Network> {
-        let known = || ServiceAddresses { store: store.clone(), given: Given::default(), own: None };
-        self.network.clone().unwrap_or_else(|| Network::new(known()))
-    }
-
     /// The decoded configuration of a plugin; `None` without one.
     pub(super) fn decoded(
         &self,

@@ -9,17 +9,30 @@ use crate::index::{Current, Index, Live};
 use crate::joint::{Joint, Part};
 use crate::object::meta;
 use crate::registry::number;
-use crate::store::{ResourceId, Store};
+use crate::store::{Kept, Store};
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 use tree::Value;
 
-/// An index of webhooks or policies, and those in files.
+/// The webhooks or policies in files, and the stored ones of any store.
 pub(crate) struct Following<S> {
+    files: Option<Arc<Folder<S>>>,
+}
+
+/// An index in a store, and those who read what has changed for it.
+#[derive(Default)]
+struct Meeting<S: Index> {
     live: Live<S>,
     joint: Joint,
-    files: Option<Arc<Folder<S>>>,
+}
+
+impl<S: Index> Kept for Meeting<S> {
+    const PLACE: usize = Live::<S>::PLACE;
+
+    fn fork(&self, revision: u64) -> Self {
+        Meeting { live: self.live.fork(revision), joint: Joint::default() }
+    }
 }
 
 /// The identity of what an object asks for: what is made of that can be kept as long as it is the same.
@@ -36,15 +49,10 @@ impl Generation {
     }
 }
 
-impl<S: Index + Send + Sync> Following<S> {
-    /// An index of the objects of these resources in a store.
-    pub(crate) fn new(store: &Store, resources: &[ResourceId]) -> Self {
-        Following { live: Live::new(store.clone(), resources), joint: Joint::default(), files: None }
-    }
-
-    /// The same, with a folder whose items are asked first.
-    pub(crate) fn with_files(self, files: Option<Arc<Folder<S>>>) -> Self {
-        Following { files, ..self }
+impl<S: Index> Following<S> {
+    /// Those in a folder are asked before those in a store.
+    pub(crate) fn new(files: Option<Arc<Folder<S>>>) -> Self {
+        Following { files }
     }
 
     /// The verdict on a write of that object: that of `dispatch` with the items that `find` finds in the present states, or permission if
@@ -52,6 +60,7 @@ impl<S: Index + Send + Sync> Following<S> {
     pub(crate) fn verdict<'a, O, H, D>(
         &'a self,
         sight: Sight,
+        store: &'a Store,
         deadline: &'a Deadline,
         object: O,
         find: impl Fn(&[&S], &Value) -> ApiResult<Vec<H>> + Send + 'a,
@@ -67,15 +76,15 @@ impl<S: Index + Send + Sync> Following<S> {
         let found = match (sight, &files) {
             (Sight::Nothing, _) | (Sight::Files, None) => return Verdict::Now(Ok(())),
             (Sight::Files, Some(files)) => Some(find(&[&**files], &object)),
-            (Sight::All, Some(files)) => self.known().map(|state| find(&[&**files, &state], &object)),
-            (Sight::All, None) => self.known().map(|state| find(&[&state], &object)),
+            (Sight::All, Some(files)) => known(store).map(|state: Current<S>| find(&[&**files, &state], &object)),
+            (Sight::All, None) => known(store).map(|state: Current<S>| find(&[&state], &object)),
         };
         match found {
             Some(Ok(found)) if found.is_empty() => Verdict::Now(Ok(())),
             Some(Ok(found)) => Verdict::Later(Box::pin(dispatch(found, object))),
             Some(Err(late)) => Verdict::Now(Err(late)),
             None => Verdict::Later(Box::pin(async move {
-                let state = self.current(deadline).await?;
+                let state = current(store, deadline).await?;
                 let found = match &files {
                     Some(files) => find(&[&**files, &state], &object)?,
                     None => find(&[&state], &object)?,
@@ -93,23 +102,23 @@ impl<S: Index + Send + Sync> Following<S> {
     {
         self.files.clone().map(|files| files as Arc<dyn Reloaded>)
     }
+}
 
-    /// The state as it is now, if nothing has to be read for it.
-    fn known(&self) -> Option<Current<S>> {
-        self.live.since(self.live.last_change())
-    }
+/// The state as it is now, if nothing has to be read for it.
+fn known<S: Index>(store: &Store) -> Option<Current<S>> {
+    store.kept::<Meeting<S>>().live.since(store.last_change(S::RESOURCES))
+}
 
-    /// The state as it is now.
-    ///
-    /// # Errors
-    /// 504, if the deadline has passed.
-    async fn current(&self, deadline: &Deadline) -> ApiResult<Current<S>> {
-        let change = self.live.last_change();
-        let part = || match self.live.since(change) {
-            Some(current) => Part::Result(current),
-            None if self.live.step() => Part::Done,
-            None => Part::Taken,
-        };
-        self.joint.work(deadline, part).await
-    }
+/// The state as it is now.
+///
+/// # Errors
+/// 504, if the deadline has passed.
+async fn current<S: Index>(store: &Store, deadline: &Deadline) -> ApiResult<Current<S>> {
+    let (change, Meeting { live, joint }) = (store.last_change(S::RESOURCES), store.kept());
+    let part = || match live.since(change) {
+        Some(current) => Part::Result(current),
+        None if live.step(store) => Part::Done,
+        None => Part::Taken,
+    };
+    joint.work(deadline, part).await
 }

@@ -17,6 +17,7 @@ use crate::registry::{Registry, Resource, Version};
 use crate::store::{Entry, Key, ResourceId, Store};
 use crate::user::User;
 use crate::view::View;
+use crate::webhook::Network;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -64,6 +65,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) commits: Commits<'a>,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a Arc<Authorizers>,
+    /// The network of webhooks.
+    pub(crate) network: &'a Arc<Network>,
     /// The resources that are served.
     pub(crate) registry: &'a Registry,
     /// The replica's view of the store.
@@ -132,7 +135,7 @@ impl Attributes<'_> {
     pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<Decision> {
         let deadline = &self.deadline;
         let attributes = authorizer::Attributes { deadline, ..authorizer::Attributes::new(self.user, verb, target) };
-        self.authorizer.authorize(&attributes)
+        self.authorizer.authorize(self.store, &attributes)
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {

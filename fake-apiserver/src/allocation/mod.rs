@@ -29,14 +29,13 @@ use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::ip::Cidr;
 use crate::object::meta;
 use crate::registry::services::{NONE, cluster_ips, families as families_of, needs_cluster_ip, set_spec, shown};
-use crate::store::Store;
 use futures::FutureExt;
 use node_ports::{NodePorts, Operation};
 use std::mem;
 use std::ops::RangeInclusive;
 use tree::Value;
 
-/// The pools of a cluster.
+/// The pools of addresses and ports.
 pub(crate) struct Allocations {
     /// The ranges of cluster IPs that the server was started with, one or two, the default family first.
     ranges: Vec<Cidr>,
@@ -83,9 +82,9 @@ struct Plan {
 }
 
 impl Allocations {
-    /// The pools of the objects in `store`.
-    pub(crate) fn new(store: &Store, ranges: Vec<Cidr>, node_ports: RangeInclusive<u16>) -> Self {
-        Allocations { ranges, node_ports: NodePorts::new(store.clone(), node_ports) }
+    /// The pools of those ranges.
+    pub(crate) fn new(ranges: Vec<Cidr>, node_ports: RangeInclusive<u16>) -> Self {
+        Allocations { ranges, node_ports: NodePorts::new(node_ports) }
     }
 
     /// The ranges of cluster IPs that the server was started with.

@@ -4,14 +4,14 @@
 
 use super::access::Access;
 use crate::ids::Ids;
-use crate::index::{Index, Live};
+use crate::index::{Index, Place};
 use crate::registry::ids;
 use crate::registry::services::{health_check_node_port, node_ports};
-use crate::store::{Entry, Key, Store};
+use crate::store::{Entry, Kept, Key, ResourceId, Store};
 use imbl::{HashMap, OrdMap};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 const FULL: &str = "range is full";
 const ALLOCATED: &str = "provided port is already allocated";
@@ -33,6 +33,9 @@ struct Taken {
 }
 
 impl Index for Taken {
+    const PLACE: Place = Place::NodePorts;
+    const RESOURCES: &'static [ResourceId] = &[ids::SERVICES];
+
     fn apply(&mut self, entry: &Entry) {
         self.delete(&entry.key);
         let service = entry.object();
@@ -57,46 +60,35 @@ impl Index for Taken {
     }
 }
 
-/// The pool of a cluster.
+/// The ports of writes in progress.
+#[derive(Default)]
+struct Reserved(Mutex<HashSet<i64>>);
+
+impl Kept for Reserved {
+    const PLACE: usize = Place::ReservedNodePorts as usize;
+
+    fn fork(&self, _: u64) -> Self {
+        Reserved::default()
+    }
+}
+
+/// The pool of node ports.
 pub(super) struct NodePorts {
     range: RangeInclusive<u16>,
-    taken: Live<Taken>,
-    /// The ports of writes in progress.
-    reserved: Mutex<HashSet<i64>>,
 }
 
 impl NodePorts {
-    pub(super) fn new(store: Store, range: RangeInclusive<u16>) -> Self {
-        NodePorts { range, taken: Live::new(store, &[ids::SERVICES]), reserved: Mutex::default() }
+    pub(super) fn new(range: RangeInclusive<u16>) -> Self {
+        NodePorts { range }
     }
 
     /// An operation that has taken no port yet.
     pub(super) fn operation<'a>(&'a self, access: Access<'a>) -> Operation<'a> {
-        Operation { pool: self, ids: access.ids, dry_run: access.dry_run, ports: Vec::new() }
+        Operation { pool: self, store: access.store, ids: access.ids, dry_run: access.dry_run, ports: Vec::new() }
     }
 
     fn contains(&self, port: i64) -> bool {
         u16::try_from(port).is_ok_and(|port| self.range.contains(&port))
-    }
-
-    /// Whether a port of the range is taken.
-    fn has(&self, port: i64) -> bool {
-        let reserved = self.reserved();
-        self.contains(port) && (reserved.contains(&port) || self.taken.current().ports.contains_key(&port))
-    }
-
-    /// Reserves the first free one of these ports.
-    fn reserve(&self, ports: impl IntoIterator<Item = i64>) -> Option<i64> {
-        let mut reserved = self.reserved();
-        // A port is reserved until its service is stored, so that one of both has it.
-        let taken = self.taken.current();
-        let free = ports.into_iter().find(|port| !reserved.contains(port) && !taken.ports.contains_key(port))?;
-        reserved.insert(free);
-        Some(free)
-    }
-
-    fn reserved(&self) -> std::sync::MutexGuard<'_, HashSet<i64>> {
-        self.reserved.lock().expect("no code that runs under this lock panics")
     }
 
     /// All ports: the upper part first, each part from a random one on.
@@ -114,15 +106,38 @@ impl NodePorts {
     }
 }
 
+/// The ports of writes to a store that are in progress.
+fn reserved(store: &Store) -> MutexGuard<'_, HashSet<i64>> {
+    store.kept::<Reserved>().0.lock().expect("no code that runs under this lock panics")
+}
+
 /// The ports reserved by a write. Dropping this ends the reservation; if the write succeeded, the stored service holds them by then.
 pub(super) struct Operation<'a> {
     pool: &'a NodePorts,
+    store: &'a Store,
     ids: &'a Ids,
     dry_run: bool,
     ports: Vec<i64>,
 }
 
 impl Operation<'_> {
+    /// Whether a port of the range is taken.
+    fn is_taken(&self, port: i64) -> bool {
+        let reserved = reserved(self.store);
+        let is_taken = || reserved.contains(&port) || Taken::current(self.store).ports.contains_key(&port);
+        self.pool.contains(port) && is_taken()
+    }
+
+    /// Reserves the first free one of these ports.
+    fn reserve(&self, ports: impl IntoIterator<Item = i64>) -> Option<i64> {
+        let mut reserved = reserved(self.store);
+        // A port is reserved until its service is stored, so that one of both has it.
+        let taken = Taken::current(self.store);
+        let free = ports.into_iter().find(|port| !reserved.contains(port) && !taken.ports.contains_key(port))?;
+        reserved.insert(free);
+        Some(free)
+    }
+
     /// Takes that port.
     ///
     /// # Errors
@@ -130,7 +145,7 @@ impl Operation<'_> {
     pub(super) fn take(&mut self, port: i64) -> Result<(), String> {
         let pool = self.pool;
         if self.dry_run {
-            if pool.has(port) || self.ports.contains(&port) {
+            if self.is_taken(port) || self.ports.contains(&port) {
                 return Err(ALLOCATED.into());
             }
         } else {
@@ -138,7 +153,7 @@ impl Operation<'_> {
                 let range = format!("{}-{}", pool.range.start(), pool.range.end());
                 return Err(format!("provided port is not in the valid range. The range of valid ports is {range}"));
             }
-            pool.reserve([port]).ok_or(ALLOCATED)?;
+            self.reserve([port]).ok_or(ALLOCATED)?;
         }
         self.ports.push(port);
         Ok(())
@@ -157,7 +172,7 @@ impl Operation<'_> {
             self.ports.push(last + 1);
             return Ok(last + 1);
         }
-        let port = self.pool.reserve(self.pool.candidates(self.ids)).ok_or(FULL)?;
+        let port = self.reserve(self.pool.candidates(self.ids)).ok_or(FULL)?;
         self.ports.push(port);
         Ok(port)
     }
@@ -166,7 +181,7 @@ impl Operation<'_> {
 impl Drop for Operation<'_> {
     fn drop(&mut self) {
         if !self.dry_run {
-            let mut reserved = self.pool.reserved();
+            let mut reserved = reserved(self.store);
             self.ports.iter().for_each(|port| {
                 reserved.remove(port);
             });

@@ -7,6 +7,7 @@ use crate::ids::Ids;
 use crate::registry::services::type_of;
 use crate::registry::{Registry, ids};
 use crate::store::Key;
+use crate::store::Store;
 use jiff::Timestamp;
 use tree::json;
 
@@ -25,7 +26,7 @@ impl World {
         let world = World {
             ids: Ids::seeded(1),
             registry: Registry::built_in(),
-            pools: Allocations::new(&store, ranges, node_ports),
+            pools: Allocations::new(ranges, node_ports),
             store,
         };
         let cidrs: Vec<String> = world.pools.ranges.iter().map(ToString::to_string).collect();

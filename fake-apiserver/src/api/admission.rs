@@ -40,14 +40,14 @@ pub(super) async fn validate(
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
     let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
     let attributes = attributes(request, options, name(request, object), operation, old, &rounds);
-    let verdict = request.cluster.admission.validate(&attributes, object, &mut notes).await;
+    let verdict = request.cluster.policy.admission.validate(&attributes, object, &mut notes).await;
     note(request, notes);
     verdict
 }
 
 /// Both phases for a deletion of an existing object whose preconditions hold. True, if a plugin had to wait.
 pub(super) async fn delete(request: &mut Request<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<bool> {
-    let chain = &request.cluster.admission;
+    let chain = &request.cluster.policy.admission;
     let (mut object, mut notes, rounds) = (Value::Null, Notes::default(), Reinvocation::default());
     let attributes = attributes(request, options, request.name, Operation::Delete, Some(old), &rounds);
     let mut verdict = chain.mutate(&attributes, &mut object, &mut notes).await;
@@ -70,7 +70,7 @@ pub(super) async fn connect(request: &mut Request<'_>, object: &mut Value) -> Ap
             Value::Null
         }
     }
-    let (chain, mut notes, rounds) = (&request.cluster.admission, Notes::default(), Reinvocation::default());
+    let (chain, mut notes, rounds) = (&request.cluster.policy.admission, Notes::default(), Reinvocation::default());
     let attributes = attributes(request, &None, request.name, Operation::Connect, Option::None, &rounds);
     let mut verdict = chain.mutate(&attributes, object, &mut notes).await;
     if verdict.is_ok() {
@@ -90,7 +90,7 @@ async fn mutate(
     let name = name(request, object).to_string();
     let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
     let attributes = attributes(request, options, &name, operation, old, &rounds);
-    let verdict = request.cluster.admission.mutate(&attributes, object, &mut notes).await;
+    let verdict = request.cluster.policy.admission.mutate(&attributes, object, &mut notes).await;
     note(request, notes);
     // A plugin may have waited.
     request.now = request.clock.now();
@@ -124,7 +124,8 @@ fn attributes<'a>(
         store: &cluster.store,
         commits: request.commits,
         ids: &cluster.ids,
-        authorizer: &cluster.authorizer,
+        authorizer: &cluster.policy.authorizer,
+        network: &cluster.network,
         view: request.view,
         user: &request.user,
         operation,

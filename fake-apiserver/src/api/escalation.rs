@@ -5,7 +5,7 @@
 //! there is nothing to check.
 
 use super::Request;
-use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
+use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::rbac::{Rbac, Unresolved};
 use crate::error::{ApiError, ApiResult};
@@ -16,23 +16,21 @@ use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let (Some(rbac), Some(grants)) = (request.cluster.rbac.as_deref(), request.resource.rules.grants) else {
-        return Ok(());
-    };
+    let Some(grants) = request.resource.rules.grants.filter(|_| request.cluster.policy.has_rbac) else { return Ok(()) };
     if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
     match grants {
-        Grants::Rules => role(request, rbac, new, old),
-        Grants::Role => binding(request, rbac, new),
+        Grants::Rules => role(request, new, old),
+        Grants::Role => binding(request, new),
     }
 }
 
-fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
+fn role(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
     if authorized(request, "escalate", RBAC_GROUP, &request.resource.plural, request.name)? {
         return Ok(());
     }
-    confirm(request, rbac, new, &Rule::all_of(new))?;
+    confirm(request, new, &Rule::all_of(new))?;
     let aggregates = |role: &Value| {
         role.pointer("/aggregationRule/clusterRoleSelectors")
             .and_then(Value::as_array)
@@ -40,34 +38,36 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
     };
     if aggregates(new) || old.is_some_and(aggregates) {
         let why = "must have cluster-admin privileges to use the aggregationRule";
-        confirm(request, rbac, new, &full_authority())
+        confirm(request, new, &full_authority())
             .map_err(|_| ApiError::forbidden(request.version.qualified(), meta::name(new), why))?;
     }
     Ok(())
 }
 
-fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
+fn binding(request: &Request<'_>, new: &Value) -> ApiResult<()> {
     let reference = RoleRef::of(new);
     if let Some(resource) = reference.resource()
         && authorized(request, "bind", &reference.api_group, resource, &reference.name)?
     {
         return Ok(());
     }
-    let role = rbac.role(&reference, request.namespace).map_err(|unresolved| missing(request, &unresolved))?;
-    confirm(request, rbac, new, &role.rules)
+    let role = Rbac.role(&request.cluster.store, &reference, request.namespace);
+    let role = role.map_err(|unresolved| missing(request, &unresolved))?;
+    confirm(request, new, &role.rules)
 }
 
 fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> ApiResult<bool> {
     let target =
         Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, verb, target) };
-    Ok(request.cluster.authorizer.authorize(&attributes)?.is_allowed())
+    Ok(request.cluster.authorize(&attributes)?.is_allowed())
 }
 
-fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
+fn confirm(request: &Request<'_>, object: &Value, rules: &[Rule]) -> ApiResult<()> {
     let (resource, deadline) = (&request.resource.plural, &request.deadline);
-    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, resource, deadline)?;
-    confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
+    let (store, user) = (&request.cluster.store, &request.user);
+    let confirmed = Rbac.confirm_no_escalation(store, user, request.namespace, rules, resource, deadline);
+    confirmed?.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 
 /// `fullAuthority`: all verbs on all resources, and on all paths.

@@ -1,7 +1,7 @@
 //! The permissions of the user who makes a request, for the rules of the kind that it writes.
 
 use super::Request;
-use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
+use crate::auth::authorizer::{Attributes, Target};
 use crate::registry::{Asked, Permissions};
 
 impl Permissions for Request<'_> {
@@ -13,7 +13,7 @@ impl Permissions for Request<'_> {
         let Asked { verb, group, version, resource, subresource, namespace, name } = *asked;
         let target = Target::Resource { group, version, resource, subresource, namespace, name };
         let attributes = Attributes { deadline: &self.deadline, ..Attributes::new(&self.user, verb, target) };
-        let decision = self.cluster.authorizer.authorize(&attributes);
+        let decision = self.cluster.authorize(&attributes);
         decision.and_then(|decision| decision.permit(&attributes)).map_err(|refusal| refusal.to_string())
     }
     fn plural(&self, api_version: &str, kind: &str) -> Option<String> {

@@ -106,7 +106,7 @@ pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
 }
 
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {
-    let shortest = request.cluster.min_request_timeout.as_secs();
+    let shortest = request.cluster.policy.min_request_timeout.as_secs();
     // At random, so that watches that began together do not end together.
     let drawn = || shortest.saturating_add(if shortest == 0 { 0 } else { request.cluster.ids.below(shortest) });
     Duration::from_secs(options.timeout_seconds.unwrap_or_else(drawn).min(MAX_TIMEOUT_SECONDS))

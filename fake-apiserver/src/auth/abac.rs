@@ -8,6 +8,7 @@ use crate::configuration::{Strictness, Undecoded, decode, decode_or_assume};
 use crate::deadline::{Deadline, Steps};
 use crate::error::ApiResult;
 use crate::files;
+use crate::store::Store;
 use crate::user::ALL_AUTHENTICATED;
 use std::path::Path;
 use tree::Value;
@@ -148,7 +149,7 @@ impl Policy {
 }
 
 impl Authorizer for Policies {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, _: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let steps = Steps::until(attributes.deadline);
         for policy in &self.0 {
             steps.step()?;
@@ -159,7 +160,7 @@ impl Authorizer for Policies {
         Ok(Decision::NoOpinion("No policy matched.".into()))
     }
 
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, _: &Store, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
         let (mut rules, steps) = (Rules::default(), Steps::until(deadline));
         for policy in &self.0 {
             steps.step()?;

@@ -8,20 +8,48 @@ use super::requested::Selectors;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::schema::quote;
+use crate::store::Store;
 
-/// An authorizer of requests.
+/// An authorizer of requests. What the decision depends on that is stored, it finds in the store.
 pub trait Authorizer: Send + Sync {
     /// Whether a request may be made.
     ///
     /// # Errors
     /// 504, if the deadline passes.
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision>;
+    fn authorize(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision>;
 
     /// The rules that hold for a user in a namespace, for `SelfSubjectRulesReview`.
     ///
     /// # Errors
     /// 504, if the deadline passes.
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules>;
+    fn rules(&self, store: &Store, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules>;
+}
+
+/// An authorizer with the store that it decides by.
+#[derive(Clone, Copy)]
+pub struct AuthorizerOf<'a> {
+    /// The authorizer.
+    pub authorizer: &'a dyn Authorizer,
+    /// The store.
+    pub store: &'a Store,
+}
+
+impl AuthorizerOf<'_> {
+    /// [`Authorizer::authorize`].
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    pub fn authorize(self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+        self.authorizer.authorize(self.store, attributes)
+    }
+
+    /// [`Authorizer::rules`].
+    ///
+    /// # Errors
+    /// 504, if the deadline passes.
+    pub fn rules(self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
+        self.authorizer.rules(self.store, user, namespace, deadline)
+    }
 }
 
 /// The attributes of a request that authorizers decide by.

@@ -14,6 +14,7 @@ use super::hooks::AccessWebhook;
 use super::modes::{AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::deadline::Deadline;
 use crate::error::{ApiResult, aggregate};
+use crate::store::Store;
 use crate::threads;
 use arc_swap::ArcSwap;
 use futures::FutureExt as _;
@@ -99,29 +100,29 @@ impl Authorizers {
     }
 
     /// The decision about a request, if no webhook can be asked about any.
-    pub(crate) fn at_once(&self, attributes: &Attributes<'_>) -> Option<ApiResult<Decision>> {
+    pub(crate) fn at_once(&self, store: &Store, attributes: &Attributes<'_>) -> Option<ApiResult<Decision>> {
         let chain = self.chain.load();
         // Without webhooks there is nothing to wait for.
-        if chain.has_webhooks() { None } else { chain.decide(attributes).now_or_never() }
+        if chain.has_webhooks() { None } else { chain.decide(store, attributes).now_or_never() }
     }
 
     /// Decides about a request, which waits for the answers of webhooks.
     ///
     /// # Errors
     /// 504, if the deadline passes.
-    pub(crate) async fn decide(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
-        self.chain.load().decide(attributes).await
+    pub(crate) async fn decide(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+        self.chain.load().decide(store, attributes).await
     }
 }
 
 impl Authorizer for Authorizers {
     /// The thread waits for the answers of webhooks.
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
-        self.at_once(attributes).unwrap_or_else(|| threads::wait(self.decide(attributes)))
+    fn authorize(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+        self.at_once(store, attributes).unwrap_or_else(|| threads::wait(self.decide(store, attributes)))
     }
 
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
-        self.chain.load().rules(user, namespace, deadline)
+    fn rules(&self, store: &Store, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
+        self.chain.load().rules(store, user, namespace, deadline)
     }
 }
 
@@ -135,14 +136,14 @@ impl Chain {
         self.0.iter().any(|link| matches!(link.decider, Decider::Webhook(_)))
     }
 
-    async fn decide(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    async fn decide(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         if attributes.user.is_in(SYSTEM_PRIVILEGED_GROUP) {
             return Ok(Decision::Allow(String::new()));
         }
         let (mut reasons, mut errors) = (Vec::new(), Vec::new());
         for Link { name, decider, decisions, .. } in &self.0 {
             let decision = match decider {
-                Decider::Own(authorizer) => authorizer.authorize(attributes)?,
+                Decider::Own(authorizer) => authorizer.authorize(store, attributes)?,
                 // Boxed, as calls take much room, and most servers make none.
                 Decider::Webhook(webhook) => Box::pin(webhook.decide(attributes)).await?,
             };
@@ -163,11 +164,11 @@ impl Chain {
         })
     }
 
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, store: &Store, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
         let mut all = Rules::default();
         for link in &self.0 {
             let rules = match &link.decider {
-                Decider::Own(authorizer) => authorizer.rules(user, namespace, deadline)?,
+                Decider::Own(authorizer) => authorizer.rules(store, user, namespace, deadline)?,
                 Decider::Webhook(_) => Rules {
                     incomplete: true,
                     errors: vec!["webhook authorizer does not support user rule resolution".into()],

@@ -17,7 +17,7 @@
 //!
 //! GAP: impersonation: the cache of decisions, for 10 seconds
 
-use super::authorizer::{Attributes, Authorizer, Target, forbidden};
+use super::authorizer::{Attributes, AuthorizerOf, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 use crate::deadline::Deadline;
@@ -91,7 +91,7 @@ impl Impersonation {
     /// 403 if its user may not impersonate that user, or not for this request; 504, if the deadline passes.
     pub fn authorize(
         &self,
-        authorizer: &dyn Authorizer,
+        authorizer: AuthorizerOf<'_>,
         attributes: &Attributes<'_>,
         wanted: &User,
     ) -> ApiResult<Impersonated> {
@@ -164,7 +164,7 @@ impl Mode {
         }
     }
 
-    fn check(self, authorizer: &dyn Authorizer, request: &Attributes<'_>, wanted: &User) -> Option<ApiResult<User>> {
+    fn check(self, authorizer: AuthorizerOf<'_>, request: &Attributes<'_>, wanted: &User) -> Option<ApiResult<User>> {
         let inquiry = Inquiry { mode: self, authorizer, requester: request.user, deadline: request.deadline };
         self.applies(wanted, request.user).then(|| inquiry.whole(request, wanted))
     }
@@ -173,7 +173,7 @@ impl Mode {
 /// The questions of a mode to the authorizer, about one requester.
 struct Inquiry<'a> {
     mode: Mode,
-    authorizer: &'a dyn Authorizer,
+    authorizer: AuthorizerOf<'a>,
     requester: &'a User,
     deadline: &'a Deadline,
 }

@@ -6,6 +6,7 @@ use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
+use crate::store::Store;
 use std::fmt;
 use std::str::FromStr;
 
@@ -87,7 +88,7 @@ pub struct AllowAuthenticated;
 const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
 impl Authorizer for AllowAuthenticated {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, _: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let public =
             attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
         match public || !attributes.user.is_anonymous() {
@@ -96,7 +97,7 @@ impl Authorizer for AllowAuthenticated {
         }
     }
 
-    fn rules(&self, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, _: &Store, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
         let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
         if user.is_anonymous() {
             return Ok(Rules {
@@ -123,11 +124,11 @@ impl Authorizer for AllowAuthenticated {
 pub struct AlwaysDeny;
 
 impl Authorizer for AlwaysDeny {
-    fn authorize(&self, _attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, _: &Store, _attributes: &Attributes<'_>) -> ApiResult<Decision> {
         Ok(Decision::NoOpinion("Everything is forbidden.".into()))
     }
 
-    fn rules(&self, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, _: &Store, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
         Ok(Rules::default())
     }
 }

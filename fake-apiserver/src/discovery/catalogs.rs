@@ -39,6 +39,17 @@ impl Catalogs {
         Catalogs { current: ArcSwap::new(catalog), shelf, added: AtomicU32::new(0), reserved: Mutex::default() }
     }
 
+    /// Those of a fork of the cluster.
+    pub(crate) fn fork(&self) -> Self {
+        let current = self.load();
+        Catalogs {
+            shelf: Shelf::sharing(&self.shelf).into(),
+            current: ArcSwap::new(current),
+            added: AtomicU32::new(self.added.load(Ordering::Relaxed)),
+            reserved: self.reserved().clone().into(),
+        }
+    }
+
     /// The catalog of the served resources.
     pub(crate) fn load(&self) -> Arc<Catalog> {
         self.current.load_full()

@@ -7,7 +7,7 @@ use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::EXPECT;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -26,15 +26,51 @@ const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The body of a request, still to be received.
 pub(crate) struct RequestBody {
-    incoming: Incoming,
+    incoming: Wire,
     /// Whether the client expects `100 Continue`, which reading sends.
     waits: bool,
 }
 
 impl RequestBody {
-    pub(crate) fn new(headers: &HeaderMap, incoming: Incoming) -> Self {
+    pub(crate) fn new(headers: &HeaderMap, incoming: Wire) -> Self {
         let waits = headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         RequestBody { incoming, waits }
+    }
+}
+
+/// The content of a request as it comes.
+pub(crate) enum Wire {
+    /// From a connection.
+    Incoming(Incoming),
+    /// From this process.
+    Given(Full<Bytes>),
+}
+
+impl HttpBody for Wire {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match self.get_mut() {
+            Wire::Incoming(incoming) => Pin::new(incoming).poll_frame(context),
+            Wire::Given(given) => Pin::new(given)
+                .poll_frame(context)
+                .map(|frame| frame.map(|frame| frame.map_err(|never| match never {}))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Wire::Incoming(incoming) => incoming.is_end_stream(),
+            Wire::Given(given) => given.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Wire::Incoming(incoming) => incoming.size_hint(),
+            Wire::Given(given) => given.size_hint(),
+        }
     }
 }
 

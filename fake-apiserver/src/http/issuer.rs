@@ -12,7 +12,7 @@ use http::{Method, Response, header};
 
 /// The documents of one replica; `None` if its issuer cannot have any.
 fn render(replica: &Replica) -> Option<Discovery> {
-    let authenticator = &replica.cluster.authenticator;
+    let authenticator = &replica.cluster.policy.authenticator;
     let keys_at = default_jwks_uri(&replica.address);
     match Discovery::new(authenticator.issuer(), &keys_at, authenticator.keys()) {
         Ok(documents) => Some(documents),

@@ -36,6 +36,7 @@ mod zpages;
 
 use crate::json;
 
+pub(crate) use body::Wire;
 pub(crate) use cors::Origins;
 pub(crate) use limits::{Limits, places};
 pub(crate) use pages::Pages;

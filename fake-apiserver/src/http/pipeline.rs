@@ -6,7 +6,7 @@
 //! ```
 
 use super::audit_id::AUDIT_ID;
-use super::body::{self, ReplyBody, RequestBody};
+use super::body::{self, ReplyBody, RequestBody, Wire};
 use super::computation::{Computation, Paced};
 use super::cors::{self, Origins};
 use super::documents::{self, DocumentRequest};
@@ -44,18 +44,17 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Request, Response};
-use hyper::body::Incoming;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Serves one request of a client. The future is boxed: it is large to move, and its code is compiled only once.
-pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, request: Request<Incoming>) -> Answer {
+pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, request: Request<Wire>) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
     }
-    let computation = Computation::new(replica.cluster.turns.clone(), replica.shutdown.clone());
+    let computation = Computation::new(replica.cluster.policy.turns.clone(), replica.shutdown.clone());
     if !offload::may_be_long(&parts) {
         let offload = Offload::none(computation.clone());
         return Box::pin(Paced::new(Box::pin(exchange(replica, peer, parts, incoming, offload)), computation));
@@ -70,7 +69,7 @@ async fn exchange(
     replica: Arc<Replica>,
     peer: Arc<Peer>,
     parts: Parts,
-    incoming: Incoming,
+    incoming: Wire,
     offload: Offload,
 ) -> Response<ReplyBody> {
     let since = Instant::now();
@@ -117,7 +116,7 @@ impl<'r> Exchange<'r> {
             return Ok(None);
         }
         let writes = self.resource.is_some() && !matches!(self.parts.method, Method::GET | Method::HEAD);
-        TimeLimit::of(self.replica.cluster.request_timeout, self.query.get("timeout"), writes).map(Some)
+        TimeLimit::of(self.replica.cluster.policy.request_timeout, self.query.get("timeout"), writes).map(Some)
     }
 
     /// Waits until the consequences are dealt with, as long as the request has time, which came at `since`.
@@ -184,7 +183,7 @@ impl<'r> Exchange<'r> {
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
         let requester = requester.inspect_err(|_| self.begin_audit(trace, Course::Refused))?;
-        if self.replica.cluster.auditor.is_some()
+        if self.replica.cluster.policy.auditor.is_some()
             && let Some(refused) = Box::pin(self.audit(trace)).await
         {
             return Ok(refused);
@@ -246,7 +245,10 @@ impl<'r> Exchange<'r> {
         let mut request = api::Request {
             cluster: &self.replica.cluster,
             objects: self.objects(),
-            commits: self.ticket.commits(&self.replica.cluster.store).held_for(&self.replica.cluster.write_latency),
+            commits: self
+                .ticket
+                .commits(&self.replica.cluster.store)
+                .held_for(&self.replica.cluster.policy.write_latency),
             view: &self.replica.view,
             clock: &self.replica.clock,
             now: self.now,
@@ -364,7 +366,7 @@ impl<'r> Exchange<'r> {
             server_address: &self.replica.address,
             now: self.now,
             health: Health {
-                rbac: self.replica.cluster.rbac.is_some(),
+                rbac: self.replica.cluster.policy.has_rbac,
                 shutting_down: self.replica.shutdown.is_cancelled(),
             },
             pages: &self.replica.pages,

@@ -42,10 +42,7 @@ pub(crate) struct Replica {
     pub(super) measures: Measures,
     /// The count of the health checks.
     pub(super) checks: HealthChecks,
-    /// The maximum of concurrent streams on an HTTP/2 connection.
-    pub(crate) max_streams: u32,
-    /// The maximum of concurrent connections to each port; 0 means no limit.
-    pub(crate) max_connections: usize,
+    pub(crate) limits: Limits,
     /// The token that ends the open watches; it is replaced for later ones.
     watches: Mutex<CancellationToken>,
     /// Cache of the last impersonation decision per requester.
@@ -71,8 +68,7 @@ impl Replica {
             metrics: Metrics::new(clock.now()),
             measures: Measures::default(),
             checks: HealthChecks::new(clock.now()),
-            max_streams: limits.streams,
-            max_connections: limits.connections,
+            limits: *limits,
             clock: Arc::new(clock.clone()),
             address,
             transport_security: None,

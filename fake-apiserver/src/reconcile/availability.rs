@@ -26,7 +26,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use memchr::memmem;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tree::Value;
 
 /// The type of the condition.
@@ -93,6 +93,10 @@ impl Reconciler for Availability {
             },
             _ => Vec::new(),
         }
+    }
+
+    fn fork(&self) -> Option<Arc<dyn Reconciler>> {
+        Some(Arc::new(Availability { behind: self.behind().clone().into() }))
     }
 
     fn sync<'a>(&'a self, name: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {

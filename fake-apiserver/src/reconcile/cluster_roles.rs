@@ -15,11 +15,11 @@ use super::strides::Strides;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
-use crate::index::{Index, Live};
+use crate::index::{Index, Place};
 use crate::object::selector::LabelSelector;
 use crate::registry::managers::{self, Writer};
 use crate::registry::{Resource, Role, Rule, ids};
-use crate::store::{Entry, Key, Scope, Snapshot, Store};
+use crate::store::{Entry, Key, ResourceId, Scope, Snapshot};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use imbl::OrdMap;
@@ -34,13 +34,16 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 const LONGEST_CHAIN: usize = 100;
 
 /// Fills the aggregated roles.
-pub(super) struct ClusterRoles(Live<Aggregated>);
+pub(super) struct ClusterRoles;
 
 /// The aggregated roles by name.
 #[derive(Clone, Default)]
 struct Aggregated(OrdMap<Box<str>, Arc<Role>>);
 
 impl Index for Aggregated {
+    const PLACE: Place = Place::AggregatedRoles;
+    const RESOURCES: &'static [ResourceId] = &[ids::CLUSTER_ROLES];
+
     fn apply(&mut self, entry: &Entry) {
         // Most of those that a server starts with gather none, and are not parsed for that.
         let may_gather = entry.meta.digest.is_some() || memmem::find(entry.json(), b"\"aggregationRule\":").is_some();
@@ -69,7 +72,7 @@ fn selectors(aggregated: &Role) -> impl Iterator<Item = &LabelSelector> {
 }
 
 impl Reconciler for ClusterRoles {
-    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+    fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
         let (role, before, is_stored) = match event {
             Event::Stored(role, before) => (*role, *before, true),
             Event::Removed(role) => (*role, None, false),
@@ -78,7 +81,7 @@ impl Reconciler for ClusterRoles {
         if role.key.resource != ids::CLUSTER_ROLES {
             return Vec::new();
         }
-        let aggregated = self.0.current();
+        let aggregated = Aggregated::current(&cluster.store);
         let own = Some(role.key.name()).filter(|name| is_stored && aggregated.0.contains_key(*name)).map(Into::into);
         let states = before.into_iter().chain([role]);
         let wanted: BTreeSet<_> = states.flat_map(|state| aggregated.that_select(state)).chain(own).collect();
@@ -91,11 +94,6 @@ impl Reconciler for ClusterRoles {
 }
 
 impl ClusterRoles {
-    /// The reconciler of the roles in a store.
-    pub(super) fn new(store: &Store) -> ClusterRoles {
-        ClusterRoles(Live::new(store.clone(), &[ids::CLUSTER_ROLES]))
-    }
-
     /// Sets the rules of an aggregated role, and of those that aggregate it in turn.
     async fn aggregate(&self, name: &str, cluster: &Context<'_>) -> ApiResult<()> {
         let (now, mut strides) = (format_seconds(cluster.now), Strides::default());
@@ -106,7 +104,7 @@ impl ClusterRoles {
             let mut next = BTreeSet::new();
             for name in wanted {
                 if let Some(filled) = fill(cluster, resource, &name, &now).await? {
-                    next.extend(self.0.current().that_select(&filled));
+                    next.extend(Aggregated::current(&cluster.store).that_select(&filled));
                 }
                 strides.step().await;
             }

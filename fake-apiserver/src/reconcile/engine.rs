@@ -1,4 +1,4 @@
-//! The engine: it turns events into works, and lets the reconcilers do them, in a task of its own.
+//! The engine: it turns events into works, and lets the reconcilers do them, in a task that it has while there are any.
 
 use super::event::{Event, EventSink};
 use super::queue::{Queue, Run, RunEnd, Work};
@@ -9,21 +9,85 @@ use crate::error::ApiError;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The reconcilers of a cluster, with their works.
 pub(super) struct Engine {
     pub(super) cluster: Shared,
     /// In the order in which works that are ready at the same time are done.
     pub(super) reconcilers: Vec<Arc<dyn Reconciler>>,
-    pub(super) queue: Queue,
+    queue: Queue,
+    /// Whether its task goes on.
+    is_running: AtomicBool,
+    tasks: TaskTracker,
+    runtime: Handle,
+    own: Weak<Engine>,
 }
 
 impl Engine {
-    /// Does all works until the queue ends: one after the other, except that a work which waits for something holds up none.
-    pub(super) async fn run(self: Arc<Self>) {
-        let mut runs = FuturesUnordered::new();
+    /// An engine of those reconcilers, whose tasks run there, until `stop`.
+    pub(super) fn new(
+        cluster: Shared,
+        reconcilers: Vec<Arc<dyn Reconciler>>,
+        stop: CancellationToken,
+        runtime: Handle,
+    ) -> Arc<Self> {
+        let tasks = TaskTracker::new();
+        tasks.close();
+        Arc::new_cyclic(|own| Engine {
+            cluster,
+            reconcilers,
+            queue: Queue::new(stop),
+            is_running: AtomicBool::new(false),
+            tasks,
+            runtime,
+            own: own.clone(),
+        })
+    }
+
+    /// The runtime of its tasks.
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Adds a work, and sees to it that it is done.
+    fn put(&self, work: Work) -> RunEnd {
+        let end = self.queue.add(work);
+        if !self.queue.has_ended()
+            && !self.is_running.swap(true, Ordering::AcqRel)
+            && let Some(own) = self.own.upgrade()
+        {
+            self.tasks.spawn_on(own.run(), &self.runtime);
+        }
+        end
+    }
+
+    /// Completes when there is nothing left to do, or nothing more will be done.
+    pub(super) async fn ended(&self) {
+        self.tasks.wait().await;
+    }
+
+    /// Does all works, until there are none, or the queue ends.
+    async fn run(self: Arc<Self>) {
         loop {
+            self.work().await;
+            self.is_running.store(false, Ordering::Release);
+            // What was added meanwhile has started no other task.
+            let is_over = self.queue.is_empty() || self.queue.has_ended();
+            if is_over || self.is_running.swap(true, Ordering::AcqRel) {
+                return;
+            }
+        }
+    }
+
+    /// Does works one after the other, except that a work which waits for something holds up none.
+    async fn work(self: &Arc<Self>) {
+        let mut runs = FuturesUnordered::new();
+        while !self.queue.is_empty() || !runs.is_empty() {
             // A work is begun when no other one can proceed: so their order is the same on every run.
             tokio::select! {
                 biased;
@@ -54,13 +118,13 @@ impl EventSink for Engine {
         let mut ends = Vec::new();
         for (reconciler, one) in self.reconcilers.iter().enumerate().filter(|(index, _)| by != Some(*index)) {
             let keys = one.wants(event, &self.cluster);
-            ends.extend(keys.into_iter().map(|key| self.queue.add(Work { reconciler, key })));
+            ends.extend(keys.into_iter().map(|key| self.put(Work { reconciler, key })));
         }
         ends
     }
 
     fn add(&self, work: Work) -> RunEnd {
-        self.queue.add(work)
+        self.put(work)
     }
 }
 

@@ -106,6 +106,12 @@ impl Reconciler for LegacyTokens {
 }
 
 impl LegacyTokens {
+    /// The same for a fork of the cluster.
+    pub(super) fn forked(&self) -> LegacyTokens {
+        let same = |time: &AtomicI64| AtomicI64::new(time.load(Ordering::Relaxed));
+        LegacyTokens { created: same(&self.created), due: same(&self.due) }
+    }
+
     /// Whether a delayed creation is due.
     pub(super) fn is_due(&self, clock: &dyn Clock) -> bool {
         let due = self.due.load(Ordering::Relaxed);

@@ -50,21 +50,20 @@ use kubernetes_service::KubernetesService;
 use legacy_tokens::LegacyTokens;
 use namespaces::Namespaces;
 use policy_status::PolicyStatus;
-use queue::Queue;
 use reconciler::Reconciler;
+use std::iter;
 use std::sync::Arc;
 use system_namespaces::SystemNamespaces;
 use token_uses::TokenUses;
 use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
 
 /// All reconcilers that are on, in the order in which they work when several have to.
 fn all(cluster: &Shared, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconciler>> {
     let options = &cluster.options;
     let mut all: Vec<Arc<dyn Reconciler>> = vec![legacy_tokens, Arc::new(TokenUses)];
     if options.cluster_roles {
-        all.push(Arc::new(ClusterRoles::new(&cluster.store)));
+        all.push(Arc::new(ClusterRoles));
     }
     all.push(Arc::<Definitions>::default());
     if options.namespaces {
@@ -86,25 +85,45 @@ fn all(cluster: &Shared, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconc
     all
 }
 
-/// The running reconcilers of a cluster. They end when this is dropped.
+/// The reconcilers of a cluster. They end when this is dropped.
 pub(crate) struct Reconcilers {
     engine: Arc<Engine>,
     legacy_tokens: Arc<LegacyTokens>,
-    tasks: TaskTracker,
     _stop: DropGuard,
 }
 
 impl Reconcilers {
-    /// Runs the reconcilers of a cluster on that runtime, until `stop`.
-    pub(crate) fn run(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
-        let stop = stop.child_token();
+    /// The reconcilers of a cluster, which work on that runtime, until `stop`.
+    pub(crate) fn new(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
         let legacy_tokens = Arc::<LegacyTokens>::default();
         let reconcilers = all(&cluster, legacy_tokens.clone());
-        let engine = Arc::new(Engine { cluster, reconcilers, queue: Queue::new(stop.clone()) });
-        let tasks = TaskTracker::new();
-        tasks.spawn_on(engine.clone().run(), runtime);
-        tasks.close();
-        Reconcilers { engine, legacy_tokens, tasks, _stop: stop.drop_guard() }
+        Self::of(cluster, reconcilers, legacy_tokens, stop, runtime)
+    }
+
+    fn of(
+        cluster: Shared,
+        reconcilers: Vec<Arc<dyn Reconciler>>,
+        legacy_tokens: Arc<LegacyTokens>,
+        stop: &CancellationToken,
+        runtime: &Handle,
+    ) -> Self {
+        let stop = stop.child_token();
+        let engine = Engine::new(cluster, reconcilers, stop.clone(), runtime.clone());
+        Reconcilers { engine, legacy_tokens, _stop: stop.drop_guard() }
+    }
+
+    /// Those of a fork of the cluster, which know what these do. They have no work.
+    pub(crate) fn fork(&self, cluster: Shared, stop: &CancellationToken) -> Self {
+        let legacy_tokens = Arc::new(self.legacy_tokens.forked());
+        let own = |reconciler: &Arc<dyn Reconciler>| reconciler.fork().unwrap_or_else(|| reconciler.clone());
+        let others = self.engine.reconcilers.iter().skip(1).map(own);
+        let reconcilers = iter::once(legacy_tokens.clone() as _).chain(others).collect();
+        Self::of(cluster, reconcilers, legacy_tokens, stop, self.engine.runtime())
+    }
+
+    /// Completes when there is nothing left to do, or the server has stopped.
+    pub(crate) async fn quiet(&self) {
+        self.engine.ended().await;
     }
 
     /// A ticket for the consequences of a request.
@@ -113,7 +132,7 @@ impl Reconcilers {
     }
 
     /// The cluster.
-    fn cluster(&self) -> &Shared {
+    pub(crate) fn cluster(&self) -> &Shared {
         &self.engine.cluster
     }
 
@@ -122,10 +141,5 @@ impl Reconcilers {
         if self.legacy_tokens.is_due(&*self.cluster().clock) {
             ticket.note(&Event::Due);
         }
-    }
-
-    /// Completes when the reconcilers have ended.
-    pub(crate) async fn ended(&self) {
-        self.tasks.wait().await;
     }
 }

@@ -80,6 +80,11 @@ impl Reconciler for Namespaces {
     fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         self.empty_and_finalize(context, key).boxed()
     }
+
+    fn fork(&self) -> Option<Arc<dyn Reconciler>> {
+        // It finds out again.
+        Some(Arc::<Namespaces>::default())
+    }
 }
 
 impl Namespaces {

@@ -59,6 +59,16 @@ impl Queue {
         end
     }
 
+    /// Whether there is nothing to do, now or later.
+    pub(super) fn is_empty(&self) -> bool {
+        self.works().0.is_empty()
+    }
+
+    /// Whether it ends.
+    pub(super) fn has_ended(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
     /// The next work to do, which is in progress until it is [ended](Self::end).
     pub(super) async fn next(&self) -> (Work, Run) {
         loop {

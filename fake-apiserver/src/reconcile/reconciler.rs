@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use std::ops::Deref;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -30,6 +31,11 @@ pub(crate) trait Reconciler: Send + Sync {
     /// # Errors
     /// If something is left to do: it is logged, and tried again after a while.
     fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>>;
+
+    /// The same for a fork of the cluster, if it knows something about this one; otherwise both have it in common.
+    fn fork(&self) -> Option<Arc<dyn Reconciler>> {
+        None
+    }
 }
 
 /// The context of a run: the cluster, and the means to change it.

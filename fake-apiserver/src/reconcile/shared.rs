@@ -47,7 +47,7 @@ impl Trusted {
 
 /// The state that all reconcilers share.
 pub(crate) struct Shared {
-    pub(crate) options: Options,
+    pub(crate) options: Arc<Options>,
     pub(crate) store: Store,
     pub(crate) ids: Arc<Ids>,
     pub(crate) catalogs: Arc<Catalogs>,
@@ -59,6 +59,20 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The same for a fork of the cluster.
+    pub(crate) fn beside(&self, own: (&Store, &Arc<Ids>, &Arc<Catalogs>, &Arc<Network>)) -> Shared {
+        let (store, ids, catalogs, network) = own;
+        Shared {
+            options: self.options.clone(),
+            store: store.clone(),
+            ids: ids.clone(),
+            catalogs: catalogs.clone(),
+            allocations: self.allocations.clone(),
+            network: network.clone(),
+            clock: self.clock.clone(),
+        }
+    }
+
     /// The catalog of the served resources.
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()
@@ -71,7 +85,7 @@ impl Shared {
     pub(super) fn empty() -> Shared {
         let store = Store::new(10);
         Shared {
-            options: Options {
+            options: Arc::new(Options {
                 namespaces: true,
                 cluster_roles: true,
                 policy_status: true,
@@ -79,15 +93,14 @@ impl Shared {
                 endpoints: true,
                 trusted: Trusted::default(),
                 unserved_pages: Vec::new(),
-            },
+            }),
             ids: Ids::seeded(1).into(),
             catalogs: Catalogs::new().into(),
             network: Network::new(crate::service_addresses::ServiceAddresses {
                 store: store.clone(),
-                given: Default::default(),
-                own: None,
+                known: Default::default(),
             }),
-            allocations: Allocations::new(&store, Vec::new(), 30_000..=32_767).into(),
+            allocations: Allocations::new(Vec::new(), 30_000..=32_767).into(),
             clock: Arc::new(crate::clock::SystemClock),
             store,
         }

@@ -4,8 +4,10 @@ use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use crate::auth::ClientCertificate;
-use crate::http::{Peer, Replica, places, serve};
+use crate::http::{Peer, Replica, Wire, places, serve};
 use crate::threads;
+use http::Request;
+use hyper::body::Incoming;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
@@ -55,7 +57,7 @@ pub(super) async fn accept(
     tasks: TaskTracker,
 ) {
     let acceptor = listener.tls.map(TlsAcceptor::from);
-    let places = places(replica.max_connections).map(Arc::new);
+    let places = places(replica.limits.connections).map(Arc::new);
     loop {
         let next = async {
             let place = match &places {
@@ -124,11 +126,11 @@ pub(super) async fn serve_connection(
     replica: Arc<Replica>,
     stop: CancellationToken,
 ) {
-    let (max_streams, peer) = (replica.max_streams, Arc::new(peer));
+    let (max_streams, peer) = (replica.limits.streams, Arc::new(peer));
     let ends = {
         let replica = replica.clone();
         move |version| replica.ends_connection(version)
     };
-    let answer = move |request| serve(replica.clone(), peer.clone(), request);
+    let answer = move |request: Request<Incoming>| serve(replica.clone(), peer.clone(), request.map(Wire::Incoming));
     connection::serve(stream, answer, ends, max_streams, stop).await;
 }

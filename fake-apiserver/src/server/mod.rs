@@ -10,10 +10,12 @@ mod lifetime;
 mod listener;
 mod refusals;
 mod replica;
+mod seed;
 mod tls;
 
 pub use builder::{Builder, StartError};
 pub use replica::RunningReplica;
+pub use seed::{Fork, Seed};
 pub use tls::IdentityError;
 
 use crate::audit::{RequestLog, RequestRecord};
@@ -145,8 +147,8 @@ impl FakeApiServer {
         for replica in &self.replicas {
             replica.ended().await;
         }
-        self.cluster.reconcilers.ended().await;
-        if let Some(auditor) = &self.cluster.auditor {
+        self.cluster.reconcilers.quiet().await;
+        if let Some(auditor) = &self.cluster.policy.auditor {
             auditor.shut_down().await;
         }
     }

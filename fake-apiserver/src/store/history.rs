@@ -9,6 +9,8 @@
 
 use super::cost::Sum;
 use super::event::Event;
+use super::key::ResourceId;
+use super::last_change::LastChanges;
 use imbl::Vector;
 use std::sync::Arc;
 
@@ -29,11 +31,24 @@ pub(super) struct History {
     max_bytes: usize,
     bytes: Sum,
     compacted: u64,
+    changes: Arc<LastChanges>,
 }
 
 impl History {
     pub(super) fn new(capacity: usize, max_bytes: usize) -> Self {
-        History { events: Vector::new(), capacity, max_bytes, bytes: Sum::default(), compacted: 0 }
+        let changes = Arc::<LastChanges>::default();
+        History { events: Vector::new(), capacity, max_bytes, bytes: Sum::default(), compacted: 0, changes }
+    }
+
+    /// The history of a fork of the store at that revision: all before it is forgotten.
+    pub(super) fn forked(&self, revision: u64) -> Self {
+        let changes = self.changes.forked().into();
+        History { compacted: revision, changes, ..Self::new(self.capacity, self.max_bytes) }
+    }
+
+    /// The revisions of the last changes to resources.
+    pub(super) fn changes(&self) -> &Arc<LastChanges> {
+        &self.changes
     }
 
     /// The memory that its events keep.
@@ -64,6 +79,7 @@ impl History {
         if let Some(event) = self.events.pop_front() {
             event.forget();
             self.compacted = event.revision;
+            self.changes.forget(event.key().resource, event.revision);
         }
     }
 
@@ -77,5 +93,18 @@ impl History {
         }
         let start = self.events.binary_search_by_key(&(revision + 1), |event| event.revision);
         Ok(self.events.split_off(start.unwrap_or_else(|start| start)))
+    }
+
+    /// The events after `revision`, oldest first, among which are all that are about the resources.
+    ///
+    /// # Errors
+    /// [`Expired`] if one of those is forgotten.
+    pub(super) fn about(self, resources: &[ResourceId], revision: u64) -> Result<Vector<Arc<Event>>, Expired> {
+        // It may be later than this history, which then lacks nothing that it had.
+        if self.changes.forgotten(resources) > revision {
+            return Err(Expired { oldest: self.compacted });
+        }
+        let start = revision.max(self.compacted);
+        self.after(start)
     }
 }

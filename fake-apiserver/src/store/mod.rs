@@ -19,7 +19,9 @@ mod cost;
 mod digest;
 mod entry;
 mod event;
+mod frozen;
 mod history;
+mod kept;
 mod key;
 mod last_change;
 mod memo;
@@ -38,9 +40,10 @@ mod watchers;
 pub use digest::Digest;
 pub use entry::{Draft, Entry, FormId, Meta};
 pub use event::{Change, Event, Filter};
+pub use frozen::Frozen;
 pub use history::Expired;
+pub use kept::Kept;
 pub use key::{Key, ResourceId, Scope};
-pub use last_change::LastChange;
 pub use saved::{Past, Saved, Takeover};
 pub use snapshot::Snapshot;
 pub use state::{Conflict, CreateError, Parent, Updated};
@@ -52,6 +55,8 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use bytes::Bytes;
 use history::History;
 use imbl::Vector;
+use kept::Shelf;
+use last_change::LastChanges;
 use room::Room;
 use state::State;
 use std::fmt;
@@ -79,6 +84,8 @@ struct Shared {
     queue: usize,
     /// The budget for renderings of single objects.
     room: Room,
+    changes: Arc<LastChanges>,
+    shelf: Shelf,
 }
 
 impl Store {
@@ -95,15 +102,13 @@ impl Store {
 
     /// [`with_history`](Self::with_history), with queues of watchers that hold `queue` events at most.
     pub fn with_limits(events: usize, bytes: usize, queue: usize) -> Self {
-        let state = State::new(History::new(events, bytes));
-        let delivered = AtomicU64::new(state.revision());
-        Store(Arc::new(Shared {
-            state: Mutex::new(state),
-            watchers: Mutex::default(),
-            delivered,
-            queue,
-            room: Room::new(ROOM),
-        }))
+        Self::of(State::new(History::new(events, bytes)), queue, Room::new(ROOM), Shelf::default())
+    }
+
+    fn of(state: State, queue: usize, room: Room, shelf: Shelf) -> Self {
+        let (delivered, changes) = (AtomicU64::new(state.revision()), state.changes().clone());
+        let (state, watchers) = (Mutex::new(state), Mutex::default());
+        Store(Arc::new(Shared { state, watchers, delivered, queue, room, changes, shelf }))
     }
 
     /// The memory that the remembered events keep, in bytes.
@@ -165,15 +170,25 @@ impl Store {
         Ok((history.after(revision)?, now))
     }
 
-    /// The current revision, once all events up to it are delivered: delivers them, or waits until another thread has.
-    pub fn delivered_revision(&self) -> u64 {
-        self.deliver();
-        self.revision()
+    /// The events after `revision`, oldest first, among which are all that are about the resources, and the content after them.
+    ///
+    /// # Errors
+    /// [`Expired`] if the window of events has forgotten one of those.
+    pub fn events_about(
+        &self,
+        resources: &[ResourceId],
+        revision: u64,
+    ) -> Result<(Vector<Arc<Event>>, Snapshot), Expired> {
+        let (now, history) = {
+            let state = self.state();
+            (state.snapshot(), state.history())
+        };
+        Ok((history.about(resources, revision)?, now))
     }
 
-    /// The revision of the last change to a resource, kept current from now on.
-    pub fn last_change(&self, resource: ResourceId) -> LastChange {
-        self.state().last_change(resource)
+    /// The revision of the last change to any of the resources; 0 if there was none.
+    pub fn last_change(&self, resources: &[ResourceId]) -> u64 {
+        self.0.changes.of(resources)
     }
 
     /// The content with its past.

@@ -4,7 +4,7 @@ use super::entry::{Draft, Entry};
 use super::event::Event;
 use super::history::History;
 use super::key::{Key, ResourceId, Scope};
-use super::last_change::LastChange;
+use super::last_change::LastChanges;
 use super::saved::{Past, Takeover};
 use super::snapshot::Snapshot;
 use super::tree::Tree;
@@ -60,8 +60,6 @@ pub(super) struct State {
     history: History,
     /// The events that are not delivered yet.
     outbox: Vec<Arc<Event>>,
-    /// The last changes of the resources whose changes are tracked.
-    last_changes: HashMap<ResourceId, LastChange>,
     /// The closed resources. Their ids are not used again, so four bytes of each stay.
     closed: HashSet<ResourceId>,
     /// The revision of the content that was taken over.
@@ -86,11 +84,16 @@ impl State {
             objects: Tree::new(),
             history,
             outbox: Vec::new(),
-            last_changes: HashMap::new(),
             closed: HashSet::new(),
             began: 0,
             begun: HashMap::new(),
         }
+    }
+
+    /// The state of a fork of the store whose content that is.
+    pub(super) fn forked(content: &Snapshot, history: History) -> Self {
+        let (revision, objects) = (content.revision, content.objects.clone());
+        State { revision, objects, began: revision, ..State::new(history) }
     }
 
     pub(super) fn revision(&self) -> u64 {
@@ -109,6 +112,11 @@ impl State {
         self.history.clone()
     }
 
+    /// The revisions of the last changes to resources.
+    pub(super) fn changes(&self) -> &Arc<LastChanges> {
+        self.history.changes()
+    }
+
     pub(super) fn compacted(&self) -> u64 {
         self.history.compacted()
     }
@@ -125,7 +133,6 @@ impl State {
             return Err(snapshot);
         }
         self.closed.insert(resource);
-        self.last_changes.remove(&resource);
         self.begun.remove(&resource);
         Ok(())
     }
@@ -163,6 +170,7 @@ impl State {
         // A real API server writes keys of its own into etcd as it starts.
         self.revision = self.revision.max(content.revision).saturating_add(1);
         self.began = self.revision;
+        self.history.changes().renew(self.revision);
     }
 
     pub(super) fn is_closed(&self, resource: ResourceId) -> bool {
@@ -206,10 +214,6 @@ impl State {
         self.history.compact(revision.min(self.revision));
     }
 
-    pub(super) fn last_change(&mut self, resource: ResourceId) -> LastChange {
-        self.last_changes.entry(resource).or_default().clone()
-    }
-
     /// The object, if it is at the expected revision.
     fn expect(&self, key: &Key, expected: u64) -> Result<&Arc<Entry>, Conflict> {
         let current = self.objects.get(key).ok_or(Conflict::NotFound)?;
@@ -230,9 +234,7 @@ impl State {
     fn record(&mut self, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Arc<Event> {
         let event = Arc::new(Event::new(self.revision, before, after, self.history.bytes()));
         // Before the change is visible in any other way.
-        if let Some(last_change) = self.last_changes.get(&event.key().resource) {
-            last_change.set(event.revision);
-        }
+        self.history.changes().note(event.key().resource, event.revision);
         self.history.push(event.clone());
         self.outbox.push(event.clone());
         event

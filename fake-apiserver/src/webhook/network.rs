@@ -14,13 +14,18 @@ const MANY: usize = 200;
 /// The services that webhooks are behind, and the transports to webhooks.
 pub(crate) struct Network {
     services: Box<dyn Services>,
-    transports: Mutex<BTreeMap<Key, Arc<Transport>>>,
+    transports: Arc<Mutex<BTreeMap<Key, Arc<Transport>>>>,
 }
 
 impl Network {
     /// A network with these services.
     pub(crate) fn new(services: impl Services + 'static) -> Arc<Network> {
-        Arc::new(Network { services: Box::new(services), transports: Mutex::default() })
+        Arc::new(Network { services: Box::new(services), transports: Arc::default() })
+    }
+
+    /// A network with other services, and the same transports.
+    pub(crate) fn beside(&self, services: impl Services + 'static) -> Arc<Network> {
+        Arc::new(Network { services: Box::new(services), transports: self.transports.clone() })
     }
 
     /// The address that a port of a service leads to.

@@ -8,6 +8,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod forks;
 mod front_proxies;
 mod goaway;
 mod heads;

@@ -7,6 +7,7 @@ use crate::auth::authorizer::{self, Authorizer as _, Target};
 use crate::auth::chain::Authorizers;
 use crate::auth::requested::Selectors;
 use crate::deadline::Deadline;
+use crate::store::Store;
 use crate::user::{ServiceAccount, User};
 use kubernetes_cel::{Decision, Request};
 use std::fmt;
@@ -15,13 +16,19 @@ use std::sync::Arc;
 /// The server's authorizer, the user who writes, and the deadline of the write.
 pub(super) struct Asker {
     authorizer: Arc<Authorizers>,
+    store: Store,
     user: User,
     deadline: Deadline,
 }
 
 impl Asker {
     pub(super) fn of(write: &Attributes<'_>) -> Self {
-        Asker { authorizer: write.authorizer.clone(), user: write.user.clone(), deadline: write.deadline.clone() }
+        Asker {
+            authorizer: write.authorizer.clone(),
+            store: write.store.clone(),
+            user: write.user.clone(),
+            deadline: write.deadline.clone(),
+        }
     }
 }
 
@@ -42,7 +49,7 @@ impl kubernetes_cel::Authorizer for Asker {
             Some(resource) => Target::Resource { group, version: "*", resource, subresource, namespace, name },
         };
         let attributes = authorizer::Attributes { user, verb, target, selectors, deadline: &self.deadline };
-        match self.authorizer.authorize(&attributes) {
+        match self.authorizer.authorize(&self.store, &attributes) {
             Ok(decision) => Decision {
                 allowed: decision.is_allowed(),
                 reason: decision.reason().to_owned(),

@@ -3,7 +3,6 @@
 use super::super::config::Config;
 use super::*;
 use crate::admission::chain;
-use crate::store::Store;
 
 const HEAD: &str = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n";
 
@@ -16,7 +15,7 @@ fn error(file: &str, enabled: &str) -> String {
     };
     let enabled = enabled.split_terminator(',').map(str::to_owned).collect();
     let config = Config { enabled, configuration, ..Config::default() };
-    let error = chain(&config, &Store::new(1)).err().map(|error| error.to_string()).unwrap_or_default();
+    let error = chain(&config).err().map(|error| error.to_string()).unwrap_or_default();
     error.strip_prefix("failed to apply admission: ").unwrap_or(&error).to_owned()
 }
 

@@ -7,7 +7,6 @@ use crate::admission::error::PluginError;
 use crate::error::FieldError;
 use crate::files;
 use crate::reloads::{Reloads, Subject};
-use crate::store::ResourceId;
 use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Folder<S> {
     plugin: &'static str,
     path: PathBuf,
-    kinds: Vec<ResourceId>,
     current: ArcSwap<S>,
     /// The hash of the content that was read last.
     hash: Mutex<String>,
@@ -36,14 +34,13 @@ pub(crate) trait Reloaded: Send + Sync {
 }
 
 impl<S: FromManifests> Folder<S> {
-    /// The folder that the configuration of a plugin names, with manifests of those kinds; `None`, if it names none.
+    /// The folder that the configuration of a plugin names, with manifests of what is stored, too; `None`, if it names none.
     ///
     /// # Errors
     /// If there is no such folder, or it has wrong manifests.
     pub(crate) fn named(
         path: &str,
         plugin: &'static str,
-        kinds: Vec<ResourceId>,
         config: &Config,
     ) -> Result<Option<Arc<Folder<S>>>, PluginError> {
         if path.is_empty() {
@@ -51,7 +48,7 @@ impl<S: FromManifests> Folder<S> {
         }
         check(path, config).map_err(|finding| PluginError::not_made(plugin, finding))?;
         let what = if plugin.ends_with("Webhook") { "webhook" } else { "policy" };
-        let Loaded { manifests, hash } = load(Path::new(path), &kinds).map_err(|why| {
+        let Loaded { manifests, hash } = load(Path::new(path), S::RESOURCES).map_err(|why| {
             let why = format!("failed to load static {what} manifests from {path:?}: {why}");
             PluginError::not_initialized(plugin, why)
         })?;
@@ -60,7 +57,6 @@ impl<S: FromManifests> Folder<S> {
         Ok(Some(Arc::new(Folder {
             plugin,
             path: path.into(),
-            kinds,
             current: ArcSwap::from_pointee(S::of(manifests)),
             hash: hash.into(),
             reloads: reloads.into(),
@@ -79,7 +75,7 @@ impl<S: FromManifests> Reloaded for Folder<S> {
     }
 
     fn reload(&self) {
-        match load(&self.path, &self.kinds) {
+        match load(&self.path, S::RESOURCES) {
             Err(why) => {
                 tracing::error!(plugin = self.plugin, dir = %self.path.display(), "reloading manifest config: {why}");
                 self.reloads.failed();

@@ -1,5 +1,6 @@
 //! The objects in manifests.
 
+use crate::index::Index;
 use crate::store::ResourceId;
 use tree::Value;
 
@@ -11,7 +12,7 @@ pub(crate) struct Manifest {
 }
 
 /// The state of a plugin, made of manifests in the order of their names.
-pub(crate) trait FromManifests: Send + Sync + 'static {
+pub(crate) trait FromManifests: Index {
     /// The state.
     fn of(manifests: Vec<Manifest>) -> Self;
 }

@@ -43,7 +43,6 @@ use super::config::Config;
 use super::configuration::Configuration;
 use super::error::PluginError;
 use super::plugin::Plugin;
-use crate::store::Store;
 use always_deny::AlwaysDeny;
 use always_pull_images::AlwaysPullImages;
 use certificates::{SignerPermission, SubjectRestriction};
@@ -77,14 +76,14 @@ use webhooks::mutating::{self, MutatingWebhooks};
 use webhooks::validating::{self, ValidatingWebhooks};
 
 /// The making of a plugin with a configuration.
-type Configure = fn(&Config, &Store) -> Result<Box<dyn Plugin>, PluginError>;
+type Configure = fn(&Config) -> Result<Box<dyn Plugin>, PluginError>;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
     /// On unless disabled.
-    Default(fn(&Config, &Store) -> Box<dyn Plugin>),
+    Default(fn(&Config) -> Box<dyn Plugin>),
     /// Off unless enabled.
-    Optional(fn(&Config, &Store) -> Box<dyn Plugin>),
+    Optional(fn(&Config) -> Box<dyn Plugin>),
     /// With a configuration, which may be wrong; on by default or not.
     Configured(bool, Configure),
     /// Without effect in the real server either.
@@ -96,51 +95,51 @@ use Support::{Configured, Default, Idle, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Idle),
-    ("NamespaceAutoProvision", Optional(|_, _| Box::new(NamespaceAutoProvision))),
-    (namespace_lifecycle::NAME, Default(|_, _| Box::new(NamespaceLifecycle))),
-    ("NamespaceExists", Optional(|_, _| Box::new(NamespaceExists))),
-    ("LimitPodHardAntiAffinityTopology", Optional(|_, _| Box::new(HardAntiAffinity))),
-    ("LimitRanger", Default(|_, store| Box::new(LimitRanger::new(store)))),
-    ("ServiceAccount", Optional(|config, _| Box::new(ServiceAccounts { tokens: config.tokens }))),
-    ("NodeRestriction", Optional(|_, _| Box::new(NodeRestriction))),
-    ("TaintNodesByCondition", Default(|_, _| Box::new(TaintNodesByCondition))),
-    ("AlwaysPullImages", Optional(|_, _| Box::new(AlwaysPullImages))),
+    ("NamespaceAutoProvision", Optional(|_| Box::new(NamespaceAutoProvision))),
+    (namespace_lifecycle::NAME, Default(|_| Box::new(NamespaceLifecycle))),
+    ("NamespaceExists", Optional(|_| Box::new(NamespaceExists))),
+    ("LimitPodHardAntiAffinityTopology", Optional(|_| Box::new(HardAntiAffinity))),
+    ("LimitRanger", Default(|_| Box::new(LimitRanger))),
+    ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
+    ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
+    ("TaintNodesByCondition", Default(|_| Box::new(TaintNodesByCondition))),
+    ("AlwaysPullImages", Optional(|_| Box::new(AlwaysPullImages))),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Configured(true, |config, _| PodSecurity::configured(config))),
-    ("PodNodeSelector", Configured(false, |config, _| PodNodeSelector::configured(config))),
-    ("Priority", Default(|_, store| Box::new(Priority::new(store)))),
-    ("DefaultTolerationSeconds", Default(|_, _| Box::new(DefaultTolerationSeconds))),
-    ("PodTolerationRestriction", Configured(false, |config, _| PodTolerationRestriction::configured(config))),
-    ("EventRateLimit", Configured(false, |config, _| EventRateLimit::configured(config))),
-    ("ExtendedResourceToleration", Optional(|_, _| Box::new(ExtendedResourceToleration))),
-    ("DefaultStorageClass", Default(|_, _| Box::new(default_class::STORAGE))),
-    ("StorageObjectInUseProtection", Default(|_, _| Box::new(StorageObjectInUseProtection))),
+    ("PodSecurity", Configured(true, |config| PodSecurity::configured(config))),
+    ("PodNodeSelector", Configured(false, |config| PodNodeSelector::configured(config))),
+    ("Priority", Default(|_| Box::new(Priority))),
+    ("DefaultTolerationSeconds", Default(|_| Box::new(DefaultTolerationSeconds))),
+    ("PodTolerationRestriction", Configured(false, |config| PodTolerationRestriction::configured(config))),
+    ("EventRateLimit", Configured(false, |config| EventRateLimit::configured(config))),
+    ("ExtendedResourceToleration", Optional(|_| Box::new(ExtendedResourceToleration))),
+    ("DefaultStorageClass", Default(|_| Box::new(default_class::STORAGE))),
+    ("StorageObjectInUseProtection", Default(|_| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Idle),
-    ("OwnerReferencesPermissionEnforcement", Optional(|_, _| Box::new(OwnerReferences))),
-    ("PersistentVolumeClaimResize", Default(|_, _| Box::new(PersistentVolumeClaimResize))),
-    ("RuntimeClass", Default(|_, _| Box::new(RuntimeClass))),
-    ("CertificateApproval", Default(|_, _| Box::new(SignerPermission::Approve))),
-    ("CertificateSigning", Default(|_, _| Box::new(SignerPermission::Sign))),
-    ("ClusterTrustBundleAttest", Default(|_, _| Box::new(SignerPermission::Attest))),
-    ("CertificateSubjectRestriction", Default(|_, _| Box::new(SubjectRestriction))),
-    ("DefaultIngressClass", Default(|_, _| Box::new(default_class::INGRESS))),
-    ("DenyServiceExternalIPs", Optional(|_, _| Box::new(DenyServiceExternalIps))),
-    ("PodTopologyLabels", Default(|_, _| Box::new(PodTopologyLabels))),
-    ("NodeDeclaredFeatureValidator", Default(|_, _| Box::new(NodeDeclaredFeatures))),
-    ("PodResizeValidator", Default(|_, _| Box::new(PodResize))),
+    ("OwnerReferencesPermissionEnforcement", Optional(|_| Box::new(OwnerReferences))),
+    ("PersistentVolumeClaimResize", Default(|_| Box::new(PersistentVolumeClaimResize))),
+    ("RuntimeClass", Default(|_| Box::new(RuntimeClass))),
+    ("CertificateApproval", Default(|_| Box::new(SignerPermission::Approve))),
+    ("CertificateSigning", Default(|_| Box::new(SignerPermission::Sign))),
+    ("ClusterTrustBundleAttest", Default(|_| Box::new(SignerPermission::Attest))),
+    ("CertificateSubjectRestriction", Default(|_| Box::new(SubjectRestriction))),
+    ("DefaultIngressClass", Default(|_| Box::new(default_class::INGRESS))),
+    ("DenyServiceExternalIPs", Optional(|_| Box::new(DenyServiceExternalIps))),
+    ("PodTopologyLabels", Default(|_| Box::new(PodTopologyLabels))),
+    ("NodeDeclaredFeatureValidator", Default(|_| Box::new(NodeDeclaredFeatures))),
+    ("PodResizeValidator", Default(|_| Box::new(PodResize))),
     (mutating_admission_policy::NAME, Configured(true, MutatingAdmissionPolicy::configured)),
     (mutating::NAME, Configured(true, MutatingWebhooks::configured)),
     (validating_admission_policy::NAME, Configured(true, ValidatingAdmissionPolicy::configured)),
     (validating::NAME, Configured(true, ValidatingWebhooks::configured)),
     ("ResourceQuota", Configured(true, ResourceQuota::configured)),
-    ("AlwaysDeny", Optional(|_, _| Box::new(AlwaysDeny))),
+    ("AlwaysDeny", Optional(|_| Box::new(AlwaysDeny))),
 ];
 
 /// The plugins that upstream advises against.
 const DEPRECATED: [&str; 2] = ["AlwaysAdmit", "AlwaysDeny"];
 
-/// The chain of a server with that store.
-pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError> {
+/// The chain of a server.
+pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
     let Config { enabled, disabled, .. } = config;
     let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
@@ -172,9 +171,9 @@ pub(crate) fn chain(config: &Config, store: &Store) -> Result<Chain, PluginError
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
-            Default(make) if !disabled => chain.push((*name, make(config, store))),
-            Optional(make) if enabled => chain.push((*name, make(config, store))),
-            Configured(default, make) if enabled || *default && !disabled => chain.push((*name, make(config, store)?)),
+            Default(make) if !disabled => chain.push((*name, make(config))),
+            Optional(make) if enabled => chain.push((*name, make(config))),
+            Configured(default, make) if enabled || *default && !disabled => chain.push((*name, make(config)?)),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
             Default(_) | Optional(_) | Configured(..) | Idle | Missing => {}
         }
@@ -191,7 +190,7 @@ mod tests {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
         let chosen = |enabled: &str, disabled: &str| {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
-            let chain = chain(&config, &Store::new(1)).map_err(|error| error.to_string())?;
+            let chain = chain(&config).map_err(|error| error.to_string())?;
             Ok::<_, String>(chain.0.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
         };
         let default = chosen("", "").unwrap();

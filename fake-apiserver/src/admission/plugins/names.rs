@@ -1,26 +1,26 @@
 //! The names of a resource's objects by namespace, and a value for each namespace that has any: to look for them costs one atomic read
 //! while none change.
 
-use crate::index::{Index, Live};
+use crate::index::{Index, Place};
 use crate::store::{Entry, Key, ResourceId, Store};
 use imbl::{HashMap, OrdSet};
 use std::sync::Arc;
 
-/// The objects of a resource in each namespace, with a `T` for each namespace.
-pub(super) struct Names<T = ()>(Live<Keys<T>>);
+/// What each namespace has that has objects of a resource.
+pub(super) trait Named: Default + Send + Sync + 'static {
+    /// The resource.
+    const RESOURCE: ResourceId;
+    /// The place of the index of its names.
+    const PLACE: Place;
+}
 
-/// The namespaces that have at least one.
-struct Keys<T>(HashMap<Box<str>, (OrdSet<Key>, Arc<T>)>);
+/// The names of a resource's objects in the namespaces that have at least one, with a `T` for each of these.
+pub(super) struct Names<T>(HashMap<Box<str>, (OrdSet<Key>, Arc<T>)>);
 
-impl<T: Default> Names<T> {
-    /// The names of a resource's objects in a store.
-    pub(super) fn new(store: &Store, resource: ResourceId) -> Self {
-        Names(Live::new(store.clone(), &[resource]))
-    }
-
+impl<T: Named> Names<T> {
     /// The keys of those in a namespace, by name.
-    pub(super) fn in_namespace(&self, namespace: &str) -> Vec<Key> {
-        let current = self.0.current();
+    pub(super) fn in_namespace(store: &Store, namespace: &str) -> Vec<Key> {
+        let current = Self::current(store);
         if current.0.is_empty() {
             return Vec::new();
         }
@@ -28,8 +28,8 @@ impl<T: Default> Names<T> {
     }
 
     /// The `T` of a namespace, which is kept as long as it has objects; `None` if it has none.
-    pub(super) fn own(&self, namespace: &str) -> Option<Arc<T>> {
-        let current = self.0.current();
+    pub(super) fn own(store: &Store, namespace: &str) -> Option<Arc<T>> {
+        let current = Self::current(store);
         if current.0.is_empty() {
             return None;
         }
@@ -42,19 +42,22 @@ pub(super) fn entries(store: &Store, keys: &[Key]) -> Vec<Arc<Entry>> {
     keys.iter().filter_map(|key| store.get(key)).collect()
 }
 
-impl<T> Clone for Keys<T> {
+impl<T> Clone for Names<T> {
     fn clone(&self) -> Self {
-        Keys(self.0.clone())
+        Names(self.0.clone())
     }
 }
 
-impl<T> Default for Keys<T> {
+impl<T> Default for Names<T> {
     fn default() -> Self {
-        Keys(HashMap::default())
+        Names(HashMap::default())
     }
 }
 
-impl<T: Default> Index for Keys<T> {
+impl<T: Named> Index for Names<T> {
+    const PLACE: Place = T::PLACE;
+    const RESOURCES: &'static [ResourceId] = &[T::RESOURCE];
+
     fn apply(&mut self, entry: &Entry) {
         let namespace = entry.key.namespace();
         if !self.0.get(namespace).is_some_and(|(keys, _)| keys.contains(&entry.key)) {
@@ -68,5 +71,9 @@ impl<T: Default> Index for Keys<T> {
         if keys.is_empty() {
             self.0.remove(key.namespace());
         }
+    }
+
+    fn fork(&self) -> Self {
+        Names(self.0.iter().map(|(namespace, (keys, _))| (namespace.clone(), (keys.clone(), Arc::default()))).collect())
     }
 }

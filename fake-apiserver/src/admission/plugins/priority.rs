@@ -4,10 +4,10 @@
 
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
-use crate::index::{Index, Live};
+use crate::index::{Index, Place};
 use crate::object::meta;
 use crate::registry::{carry_over, child, flag, ids, number, text};
-use crate::store::{Entry, Key, Store};
+use crate::store::{Entry, Key, ResourceId, Store};
 use std::sync::Arc;
 use tree::Value;
 
@@ -15,15 +15,16 @@ use tree::Value;
 const PREEMPTION: &str = "PreemptLowerPriority";
 
 /// The plugin `Priority`.
-pub(super) struct Priority {
-    defaults: Live<Defaults>,
-}
+pub(super) struct Priority;
 
 /// The priority classes that claim to be the default one, by name.
 #[derive(Clone, Default)]
 struct Defaults(imbl::OrdMap<Box<str>, Arc<Value>>);
 
 impl Index for Defaults {
+    const PLACE: Place = Place::PriorityClasses;
+    const RESOURCES: &'static [ResourceId] = &[ids::PRIORITY_CLASSES];
+
     fn apply(&mut self, entry: &Entry) {
         let class = entry.object();
         if flag(&class, "/globalDefault") {
@@ -39,21 +40,16 @@ impl Index for Defaults {
 }
 
 impl Priority {
-    /// The plugin for the classes in that store.
-    pub(super) fn new(store: &Store) -> Self {
-        Priority { defaults: Live::new(store.clone(), &[ids::PRIORITY_CLASSES]) }
-    }
-
     /// The class for pods without one: the lowest of those that claim to be.
-    fn default_class(&self) -> Option<Arc<Value>> {
-        let defaults = self.defaults.current();
+    fn default_class(store: &Store) -> Option<Arc<Value>> {
+        let defaults = Defaults::current(store);
         defaults.0.values().min_by_key(|class| number(class, "/value").unwrap_or_default()).cloned()
     }
 
     /// The class of that name, as the replica's informers know it, or else the default one; `None` without any.
-    fn class_of(&self, attributes: &Attributes<'_>, name: &str) -> Result<Option<Arc<Value>>, String> {
+    fn class_of(attributes: &Attributes<'_>, name: &str) -> Result<Option<Arc<Value>>, String> {
         if name.is_empty() {
-            return Ok(self.default_class());
+            return Ok(Self::default_class(attributes.store));
         }
         let class = attributes.seen_cluster_wide(ids::PRIORITY_CLASSES, name);
         class.map(Some).ok_or_else(|| format!("no PriorityClass with name {name} was found"))
@@ -65,7 +61,7 @@ impl Immediate for Priority {
         match (attributes.operation, attributes.old) {
             _ if !attributes.is_about("pods", "") => Ok(()),
             (Operation::Create, _) => {
-                let class = self.class_of(attributes, text(pod, "/spec/priorityClassName"));
+                let class = Self::class_of(attributes, text(pod, "/spec/priorityClassName"));
                 class.and_then(|class| resolve(pod, class.as_deref())).map_err(|why| attributes.forbidden(pod, why))
             }
             (Operation::Update, Some(old)) => {
@@ -81,7 +77,7 @@ impl Immediate for Priority {
         if !is_class || attributes.operation == Operation::Delete || !flag(class, "/globalDefault") {
             return Ok(());
         }
-        match self.default_class() {
+        match Self::default_class(attributes.store) {
             Some(other) if attributes.operation == Operation::Create || meta::name(&other) != meta::name(class) => {
                 let other = meta::name(&other);
                 let why = format!("PriorityClass {other} is already marked as default. Only one default can exist");

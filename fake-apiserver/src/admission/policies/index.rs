@@ -10,10 +10,10 @@ use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Config, Following, Generation, PluginError};
 use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult};
-use crate::index::Index;
+use crate::index::{Index, Place};
 use crate::object::meta;
 use crate::registry::text;
-use crate::store::{Entry, Key, Store};
+use crate::store::{Entry, Key, ResourceId};
 use imbl::OrdMap;
 use std::sync::Arc;
 use tree::Value;
@@ -69,23 +69,18 @@ impl<C> Default for Policies<C> {
 }
 
 impl<C: Compile> Policies<C> {
-    /// The policies in a store, as they are at any time, and those in the folder that the configuration of the plugin names.
+    /// The stored policies, and those in the folder that the configuration of the plugin names.
     ///
     /// # Errors
     /// If the configuration is wrong, or a manifest is.
-    pub(crate) fn configured(
-        plugin: &'static str,
-        config: &Config,
-        store: &Store,
-    ) -> Result<Following<Policies<C>>, PluginError> {
+    pub(crate) fn configured(plugin: &'static str, config: &Config) -> Result<Following<Policies<C>>, PluginError> {
         let own = config.decoded(plugin, &KINDS, Strictness::Strict)?;
         let kind = own.as_ref().map_or("", |own| text(own, "/kind"));
         if own.is_some() && kind.strip_suffix("Configuration") != Some(plugin) {
             return Err(PluginError::not_made(plugin, format!("unexpected type: *policyconfig.{kind}")));
         }
         let folder = own.as_ref().map_or("", |own| text(own, "/staticManifestsDir"));
-        let files = Folder::named(folder, plugin, vec![C::POLICIES, C::BINDINGS], config)?;
-        Ok(Following::new(store, &[C::POLICIES, C::BINDINGS]).with_files(files))
+        Ok(Following::new(Folder::named(folder, plugin, config)?))
     }
 
     /// The policies with bindings whose constraints match a write of that object: those of the first, then those of the second ones.
@@ -156,6 +151,9 @@ impl<C: Compile> FromManifests for Policies<C> {
 }
 
 impl<C: Compile> Index for Policies<C> {
+    const PLACE: Place = C::PLACE;
+    const RESOURCES: &'static [ResourceId] = &[C::POLICIES, C::BINDINGS];
+
     fn apply(&mut self, entry: &Entry) {
         let name: Arc<str> = entry.key.name().into();
         match entry.key.resource == C::POLICIES {

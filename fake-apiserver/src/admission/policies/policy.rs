@@ -4,6 +4,7 @@ use crate::admission::Generation;
 use crate::admission::matching::Constraints;
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
+use crate::index::Place;
 use crate::joint::Made;
 use crate::object::meta;
 use crate::registry::text;
@@ -17,6 +18,8 @@ pub(crate) trait Compile: Send + Sync + Sized + 'static {
     const POLICIES: ResourceId;
     /// The resource of their bindings.
     const BINDINGS: ResourceId;
+    /// The place of their index.
+    const PLACE: Place;
 
     /// Compiles the `spec` of a policy, with a pause after each expression.
     fn compile(spec: Value) -> impl Future<Output = Self> + Send;

@@ -33,9 +33,11 @@ fn with_lists(line: &[u8]) -> Bytes {
 
 fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value> {
     let (cluster, user) = (request.cluster, &*request.user);
-    let (authorizer, deadline) = (&*cluster.authorizer, &request.deadline);
+    let (authorizer, deadline) = (cluster.authorizer(), &request.deadline);
     match review {
-        Review::Token => token::review(&cluster.authenticator, &cluster.others, body, request.now, &request.objects),
+        Review::Token => {
+            token::review(&cluster.policy.authenticator, &cluster.policy.others, body, request.now, &request.objects)
+        }
         Review::SelfSubject => Ok(own::subject(user, request.now)),
         Review::SubjectAccess => access::subject(authorizer, body, deadline),
         Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body, deadline),

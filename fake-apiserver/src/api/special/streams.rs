@@ -9,7 +9,7 @@
 
 use super::locations::{connect_options, container, kubelet, object, refuse_dry_run};
 use crate::api::{Reply, Request, admission};
-use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
+use crate::auth::authorizer::{Attributes, Target};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Stream, ids, text};
 use tree::{Value, json};
@@ -91,7 +91,7 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
         name: request.name,
     };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
-    let decision = request.cluster.authorizer.authorize(&attributes)?;
+    let decision = request.cluster.authorize(&attributes)?;
     match (decision.is_allowed(), decision.error()) {
         (true, _) => Ok(()),
         (false, Some(error)) => Err(ApiError::internal(error)),

@@ -13,9 +13,9 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     admission::create(request, &options, &mut body).await?;
     let cluster = request.cluster;
     let (namespace, name) = (request.namespace, request.name);
-    cluster.authenticator.check_token_request(namespace, name, &mut body, request.now, &request.objects)?;
+    cluster.policy.authenticator.check_token_request(namespace, name, &mut body, request.now, &request.objects)?;
     admission::validate(request, &options, &body, None).await?;
-    let outcome = cluster.authenticator.token_request(
+    let outcome = cluster.policy.authenticator.token_request(
         request.namespace,
         request.name,
         body,

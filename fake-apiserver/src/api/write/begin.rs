@@ -41,7 +41,7 @@ impl Allocators {
             dry_run: write.options.dry_run,
         };
         // Few kinds allocate: the allocation is boxed, so that it does not enlarge the futures of other writes.
-        let begun = cluster.allocations.begin(access, new, write.current.map(|current| current.object));
+        let begun = cluster.policy.allocations.begin(access, new, write.current.map(|current| current.object));
         Box::pin(begun).await.map(|begun| Some(Box::new(begun)))
     }
 }

@@ -103,7 +103,7 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
             None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?, complete_under)),
         });
     }
-    let needs_namespace = request.resource.meta.namespaced && request.cluster.admission.needs_namespaces();
+    let needs_namespace = request.resource.meta.namespaced && request.cluster.policy.admission.needs_namespaces();
     let parent = if needs_namespace { namespace::parent(request.namespace) } else { None };
     match request.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),

@@ -2,7 +2,7 @@
 
 use super::super::request::options::{WriteOptions, parse_uint};
 use super::super::{Request, admission, managers, scales};
-use crate::auth::authorizer::{Attributes, Authorizer as _, Target};
+use crate::auth::authorizer::{Attributes, Target};
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, draft, namespace, size};
 use crate::error::{ApiError, ApiResult, FieldError};
@@ -60,7 +60,7 @@ impl<'w> Write<'w, '_> {
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
             deadline: &request.deadline,
-            reserves_names: request.cluster.reserves_names,
+            reserves_names: request.cluster.policy.reserves_names,
             permissions: Some(request),
         }
     }
@@ -162,7 +162,7 @@ impl<'w> Write<'w, '_> {
         let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old);
         self.request.deadline.check()?;
         self.request.warnings.extend(warnings);
-        if self.request.cluster.allow_privileged {
+        if self.request.cluster.policy.allow_privileged {
             errors.retain(|error| !error.is_about_privileged());
         }
         if !errors.is_empty() {
@@ -262,7 +262,7 @@ pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
         name: request.name,
     };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
-    request.cluster.authorizer.authorize(&attributes)?.permit(&attributes)
+    request.cluster.authorize(&attributes)?.permit(&attributes)
 }
 
 /// 409 if the client sent another resource version than the current one, 422 if it sent none where the kind requires one.

@@ -10,17 +10,13 @@
 //! is kept as one edge, and so is that from an object of a volume to the claim.
 
 use super::references::{Object, of_pod, of_volume};
-use crate::index::Index;
+use crate::index::{Index, Place};
 use crate::registry::{ids, text};
 use crate::store::{Entry, Key, ResourceId};
 use imbl::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 use tree::Value;
-
-/// The resources of which objects relate others to nodes.
-pub(super) const RESOURCES: [ResourceId; 5] =
-    [ids::PODS, ids::PERSISTENT_VOLUMES, ids::VOLUME_ATTACHMENTS, ids::RESOURCE_SLICES, ids::POD_CERTIFICATE_REQUESTS];
 
 /// The relation of nodes and objects.
 #[derive(Clone, Default)]
@@ -87,6 +83,15 @@ impl Graph {
 }
 
 impl Index for Graph {
+    const PLACE: Place = Place::Nodes;
+    const RESOURCES: &'static [ResourceId] = &[
+        ids::PODS,
+        ids::PERSISTENT_VOLUMES,
+        ids::VOLUME_ATTACHMENTS,
+        ids::RESOURCE_SLICES,
+        ids::POD_CERTIFICATE_REQUESTS,
+    ];
+
     fn apply(&mut self, entry: &Entry) {
         let edges = edges(&entry.key, &entry.object());
         if self.edges.get(&entry.key).map(|old| &**old) == edges.as_ref() {

@@ -12,7 +12,7 @@ use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
 use super::requested::{Requirement, Selectors};
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
-use crate::index::Live;
+use crate::index::Index;
 use crate::registry::{Rule, ids};
 use crate::schema::quote;
 use crate::store::{ResourceId, Store};
@@ -23,7 +23,6 @@ pub(crate) const NODE_LEASES: &str = "kube-node-lease";
 
 /// The authorizer of nodes by the objects in a store, in their current state.
 pub struct NodeAuthorizer {
-    graph: Live<Graph>,
     rules: Vec<Rule>,
 }
 
@@ -33,6 +32,7 @@ type Verdict = Result<(), String>;
 /// The parts of a request for a resource.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
+    store: &'a Store,
     node: &'a str,
     verb: &'a str,
     subresource: &'a str,
@@ -42,15 +42,15 @@ struct Asked<'a> {
 }
 
 impl NodeAuthorizer {
-    /// An authorizer that follows `store`. `rules` hold for all nodes, on resources without rules of their own here.
-    pub fn new(store: Store, rules: Vec<Rule>) -> Self {
-        NodeAuthorizer { graph: Live::new(store, &graph::RESOURCES), rules }
+    /// An authorizer with rules that hold for all nodes, on resources without rules of their own here.
+    pub fn new(rules: Vec<Rule>) -> Self {
+        NodeAuthorizer { rules }
     }
 
-    fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
+    fn decide(&self, store: &Store, node: &str, attributes: &Attributes<'_>) -> Verdict {
         let Attributes { verb, target, selectors, .. } = *attributes;
         if let Target::Resource { group, resource, subresource, namespace, name, .. } = target {
-            let asked = Asked { node, verb, subresource, namespace, name, selectors };
+            let asked = Asked { store, node, verb, subresource, namespace, name, selectors };
             match (group, resource) {
                 ("", "secrets") => return self.read(asked, ids::SECRETS),
                 ("", "configmaps") => return self.read(asked, ids::CONFIG_MAPS),
@@ -105,7 +105,7 @@ impl NodeAuthorizer {
         if name.is_empty() {
             return no("No Object name found");
         }
-        match self.graph.current().relates(node, &(resource, namespace.into(), name.into())) {
+        match Graph::current(asked.store).relates(node, &(resource, namespace.into(), name.into())) {
             true => Ok(()),
             false => Err(format!("no relationship found between node '{node}' and this object")),
         }
@@ -225,11 +225,11 @@ fn own_node(asked: Asked<'_>) -> Verdict {
 }
 
 impl Authorizer for NodeAuthorizer {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let verdict = match attributes.user.node_name() {
             None => no(""),
             Some("") => Err(format!("unknown node for user {}", quote(&attributes.user.name))),
-            Some(node) => self.decide(node, attributes),
+            Some(node) => self.decide(store, node, attributes),
         };
         match verdict {
             Ok(()) => Ok(Decision::Allow(String::new())),
@@ -237,7 +237,7 @@ impl Authorizer for NodeAuthorizer {
         }
     }
 
-    fn rules(&self, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, _: &Store, user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
         Ok(match user.node_name() {
             None => Rules::default(),
             Some(_) => Rules {

@@ -18,39 +18,26 @@ use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
 use crate::deadline::{Deadline, Steps};
 use crate::error::{ApiResult, aggregate};
-use crate::index::Live;
+use crate::index::Index;
 use crate::registry::{Role, RoleRef, Rule};
 use crate::schema::quote;
 use crate::store::Store;
 use covers::missing;
 use policy::Policy;
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The authorizer by the roles and bindings of a store, in their current state.
-pub struct Rbac {
-    policy: Live<Policy>,
-}
-
-impl fmt::Debug for Rbac {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rbac").finish_non_exhaustive()
-    }
-}
+#[derive(Debug, Clone, Copy)]
+pub struct Rbac;
 
 impl Rbac {
-    /// An authorizer that follows `store`.
-    pub fn new(store: Store) -> Rbac {
-        Rbac { policy: Live::new(store, &policy::RESOURCES) }
-    }
-
     /// The role that a binding in `namespace` refers to.
     ///
     /// # Errors
     /// [`Unresolved`] if it does not exist.
-    pub fn role(&self, role: &RoleRef, namespace: &str) -> Result<Arc<Role>, Unresolved> {
-        self.policy.current().role(role, namespace).cloned()
+    pub fn role(self, store: &Store, role: &RoleRef, namespace: &str) -> Result<Arc<Role>, Unresolved> {
+        Policy::current(store).role(role, namespace).cloned()
     }
 
     /// `ConfirmNoEscalation`: a user may grant rules in a namespace only if they hold for the user already. `resource` is the one
@@ -59,14 +46,15 @@ impl Rbac {
     /// # Errors
     /// 504, if the deadline passes. Within: a message with the permissions that the user lacks.
     pub fn confirm_no_escalation(
-        &self,
+        self,
+        store: &Store,
         user: &User,
         namespace: &str,
         rules: &[Rule],
         resource: &str,
         deadline: &Deadline,
     ) -> ApiResult<Result<(), String>> {
-        let policy = self.policy.current();
+        let policy = Policy::current(store);
         let (owned, unresolved) = policy.rules_for(user, namespace, deadline)?;
         let missing = missing(&owned, rules, deadline)?;
         if missing.is_empty() {
@@ -86,13 +74,13 @@ impl Rbac {
 }
 
 impl Authorizer for Rbac {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, store: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let namespace = match attributes.target {
             Target::Resource { namespace, .. } => namespace,
             Target::Path(_) => "",
         };
         let (mut allowed, mut errors) = (None, Vec::new());
-        self.policy.current().visit(attributes.user, namespace, attributes.deadline, |resolved| {
+        Policy::current(store).visit(attributes.user, namespace, attributes.deadline, |resolved| {
             match resolved {
                 Ok((source, rule)) if rule.allows(attributes) => {
                     allowed = Some(format!("RBAC: allowed by {source}"));
@@ -110,8 +98,8 @@ impl Authorizer for Rbac {
         })
     }
 
-    fn rules(&self, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
-        let policy = self.policy.current();
+    fn rules(&self, store: &Store, user: &User, namespace: &str, deadline: &Deadline) -> ApiResult<Rules> {
+        let policy = Policy::current(store);
         let (rules, unresolved) = policy.rules_for(user, namespace, deadline)?;
         let mut all = Rules { errors: unresolved.iter().map(Unresolved::by_kind).collect(), ..Rules::default() };
         let steps = Steps::until(deadline);

@@ -7,7 +7,7 @@ use super::bindings::Bindings;
 use crate::auth::User;
 use crate::deadline::{Deadline, Steps};
 use crate::error::ApiResult;
-use crate::index::Index;
+use crate::index::{Index, Place};
 use crate::registry::{Binding, Member, RBAC_GROUP, Role, RoleRef, Rule, Subject, ids};
 use crate::schema::quote;
 use crate::store::{Entry, Key, ResourceId};
@@ -15,10 +15,6 @@ use imbl::OrdMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The resources of roles, followed by those of bindings.
-pub(super) const RESOURCES: [ResourceId; 4] =
-    [ids::CLUSTER_ROLES, ids::ROLES, ids::CLUSTER_ROLE_BINDINGS, ids::ROLE_BINDINGS];
 
 /// All roles and bindings of a cluster, by namespace, which is empty for cluster-scoped objects.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +37,11 @@ pub(super) struct Source<'p> {
 }
 
 impl Index for Policy {
+    const PLACE: Place = Place::AccessRules;
+    /// Those of roles, followed by those of bindings.
+    const RESOURCES: &'static [ResourceId] =
+        &[ids::CLUSTER_ROLES, ids::ROLES, ids::CLUSTER_ROLE_BINDINGS, ids::ROLE_BINDINGS];
+
     /// Nothing is parsed here, as others wait: what is stored has a digest.
     fn apply(&mut self, entry: &Entry) {
         let (namespace, name) = (entry.key.namespace().into(), entry.key.name());
@@ -71,7 +72,7 @@ impl Index for Policy {
 
 /// Whether the key of a role or binding is that of a role.
 fn is_role(key: &Key) -> bool {
-    RESOURCES[..2].contains(&key.resource)
+    Policy::RESOURCES[..2].contains(&key.resource)
 }
 
 impl Policy {

@@ -13,7 +13,6 @@ use crate::index::Index;
 use crate::registry::{RBAC_GROUP, Registry};
 use crate::store::{Draft, Key, Meta, Store};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use tree::{Value, json};
 
 /// `verbs groups resources names paths`, lists with commas; `-` is an empty list, `""` an empty text.

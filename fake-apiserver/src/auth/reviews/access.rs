@@ -6,7 +6,7 @@
 
 use super::{AUTHORIZATION, adopt_namespace, field, selectors, text, typed};
 use crate::auth::User;
-use crate::auth::authorizer::{Attributes, Authorizer, Target};
+use crate::auth::authorizer::{Attributes, AuthorizerOf, Target};
 use crate::auth::requested::Selectors;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
@@ -17,7 +17,7 @@ use tree::{Map, Value, json};
 ///
 /// # Errors
 /// 422 if the review is invalid; 504, if the deadline passes.
-pub fn subject(authorizer: &dyn Authorizer, body: Value, deadline: &Deadline) -> ApiResult<Value> {
+pub fn subject(authorizer: AuthorizerOf<'_>, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], true);
     errors.extend(metadata_error(&body["metadata"], &[], "must be empty"));
@@ -30,7 +30,7 @@ pub fn subject(authorizer: &dyn Authorizer, body: Value, deadline: &Deadline) ->
 ///
 /// # Errors
 /// 400 if the body is for another namespace, 422 if the review is invalid.
-pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value, deadline: &Deadline) -> ApiResult<Value> {
+pub fn local(authorizer: AuthorizerOf<'_>, namespace: &str, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let mut body = typed(body, AUTHORIZATION, "LocalSubjectAccessReview");
     adopt_namespace(&mut body, namespace)?;
     let spec = &body["spec"];
@@ -55,7 +55,7 @@ pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value, deadline
 ///
 /// # Errors
 /// 422 if the review is invalid; 504, if the deadline passes.
-pub fn own(authorizer: &dyn Authorizer, user: &User, body: Value, deadline: &Deadline) -> ApiResult<Value> {
+pub fn own(authorizer: AuthorizerOf<'_>, user: &User, body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SelfSubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], false);
     errors.extend(metadata_error(&body["metadata"], &[], "must be empty"));
@@ -117,7 +117,7 @@ fn subject_of(spec: &Value) -> User {
     }
 }
 
-fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value, deadline: &Deadline) -> ApiResult<Value> {
+fn answer(authorizer: AuthorizerOf<'_>, user: &User, mut body: Value, deadline: &Deadline) -> ApiResult<Value> {
     let spec = &body["spec"];
     let asked = &spec["resourceAttributes"];
     let attributes = match asked {

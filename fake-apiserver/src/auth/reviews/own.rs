@@ -5,7 +5,7 @@
 
 use super::{AUTHENTICATION, AUTHORIZATION, text, typed};
 use crate::auth::User;
-use crate::auth::authorizer::Authorizer;
+use crate::auth::authorizer::AuthorizerOf;
 use crate::clock::format_seconds;
 use crate::deadline::{Deadline, Steps};
 use crate::error::{ApiError, ApiResult, aggregate};
@@ -25,7 +25,7 @@ pub fn subject(user: &User, now: Timestamp) -> Value {
 ///
 /// # Errors
 /// 400 if it names no namespace; 504, if the deadline passes.
-pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value, deadline: &Deadline) -> ApiResult<Value> {
+pub fn rules(authorizer: AuthorizerOf<'_>, user: &User, body: &Value, deadline: &Deadline) -> ApiResult<Value> {
     let namespace = text(&body["spec"], "namespace");
     if namespace.is_empty() {
         return Err(ApiError::bad_request("no namespace on request"));

@@ -43,7 +43,7 @@ fn update(store: &Store, draft: Draft) {
 }
 
 /// The decision about `verb group/resource/subresource namespace/name`, with the fields of a list behind that.
-fn decision(authorizer: &NodeAuthorizer, user: &User, question: &str) -> Decision {
+fn decision(store: &Store, user: &User, question: &str) -> Decision {
     let words: Vec<&str> = question.split(' ').collect();
     let kind: Vec<&str> = words[1].split('/').collect();
     let (namespace, name) = words[2].split_once('/').unwrap();
@@ -51,14 +51,14 @@ fn decision(authorizer: &NodeAuthorizer, user: &User, question: &str) -> Decisio
     let selectors = Selectors::Written { fields: &fields, labels: "" };
     let target =
         Target::Resource { group: kind[0], version: "v1", resource: kind[1], subresource: kind[2], namespace, name };
-    authorizer
-        .authorize(&Attributes { selectors, ..Attributes::new(user, words[0], target) })
+    NodeAuthorizer::new(Vec::new())
+        .authorize(store, &Attributes { selectors, ..Attributes::new(user, words[0], target) })
         .expect("there is no deadline")
 }
 
-fn sees(authorizer: &NodeAuthorizer, node_name: &str, secret: &str) -> bool {
+fn sees(store: &Store, node_name: &str, secret: &str) -> bool {
     let question = format!("get /secrets/ test/{secret}");
-    matches!(decision(authorizer, &node(node_name), &question), Decision::Allow(_))
+    matches!(decision(store, &node(node_name), &question), Decision::Allow(_))
 }
 
 #[test]
@@ -74,7 +74,6 @@ fn what_a_node_may_do() {
         "extendedResourceClaimStatus": {"resourceClaimName": "extended"},
     });
     store.create(draft("pod", "1", claims, made), None).unwrap();
-    let authorizer = NodeAuthorizer::new(store, Vec::new());
     let unrelated = "no relationship found between node 'n' and this object";
     for (question, reason) in [
         ("get /persistentvolumeclaims/ test/claim", None),
@@ -114,34 +113,33 @@ fn what_a_node_may_do() {
             None => Decision::Allow(String::new()),
             Some(reason) => Decision::NoOpinion(reason.into()),
         };
-        assert_eq!(decision(&authorizer, &node("n"), question), expected, "{question}");
+        assert_eq!(decision(&store, &node("n"), question), expected, "{question}");
     }
 }
 
 #[test]
 fn who_is_a_node() {
-    let authorizer = NodeAuthorizer::new(Store::new(100), Vec::new());
+    let (authorizer, store) = (NodeAuthorizer::new(Vec::new()), Store::new(100));
     let own = "get /nodes/ /n";
-    assert_eq!(decision(&authorizer, &node("n"), own), Decision::Allow(String::new()));
+    assert_eq!(decision(&store, &node("n"), own), Decision::Allow(String::new()));
     let unknown = "unknown node for user \"system:node:\"";
-    assert_eq!(decision(&authorizer, &node(""), own), Decision::NoOpinion(unknown.into()));
+    assert_eq!(decision(&store, &node(""), own), Decision::NoOpinion(unknown.into()));
     let stranger = User { groups: Vec::new(), ..node("n") };
-    assert_eq!(decision(&authorizer, &stranger, own), Decision::NoOpinion(String::new()));
+    assert_eq!(decision(&store, &stranger, own), Decision::NoOpinion(String::new()));
     // As a real server: the rules of nodes cannot be listed.
-    let rules = authorizer.rules(&node("n"), "test", Deadline::never()).expect("there is no deadline");
+    let rules = authorizer.rules(&store, &node("n"), "test", Deadline::never()).expect("there is no deadline");
     assert_eq!(
         (rules.incomplete, rules.errors.join("")),
         (true, "node authorizer does not support user rule resolution".into())
     );
-    assert!(!authorizer.rules(&stranger, "test", Deadline::never()).is_ok_and(|rules| rules.incomplete));
+    assert!(!authorizer.rules(&store, &stranger, "test", Deadline::never()).is_ok_and(|rules| rules.incomplete));
 }
 
 #[test]
 fn edges_come_and_go_with_pods() {
     let store = Store::new(100);
     create(&store, "early", secret("n", "a"));
-    let authorizer = NodeAuthorizer::new(store.clone(), Vec::new());
-    assert_eq!((sees(&authorizer, "n", "a"), sees(&authorizer, "m", "a")), (true, false));
+    assert_eq!((sees(&store, "n", "a"), sees(&store, "m", "a")), (true, false));
     // Two pods, one secret: it is seen as long as one of them is there.
     create(&store, "late", json!({"nodeName": "n", "imagePullSecrets": [{"name": "a"}, {"name": "a"}, {"name": "b"}]}));
     create(&store, "abroad", secret("m", "a"));
@@ -150,7 +148,7 @@ fn edges_come_and_go_with_pods() {
     {
         let revision = store.get(&key(pod)).unwrap().revision;
         store.delete(&key(pod), revision).unwrap();
-        let now = [sees(&authorizer, "n", "a"), sees(&authorizer, "n", "b"), sees(&authorizer, "m", "a")];
+        let now = [sees(&store, "n", "a"), sees(&store, "n", "b"), sees(&store, "m", "a")];
         assert_eq!(now, seen, "without {pod}");
     }
 }
@@ -158,41 +156,39 @@ fn edges_come_and_go_with_pods() {
 #[test]
 fn pods_are_looked_at_anew_when_their_references_change() {
     let store = Store::new(100);
-    let authorizer = NodeAuthorizer::new(store.clone(), Vec::new());
     // Not on a node yet.
     create(&store, "pod", json!({"volumes": [{"secret": {"secretName": "a"}}]}));
-    assert!(!sees(&authorizer, "n", "a"));
+    assert!(!sees(&store, "n", "a"));
     update(&store, draft("pod", "1", secret("n", "a"), json!({})));
-    assert!(sees(&authorizer, "n", "a"));
+    assert!(sees(&store, "n", "a"));
     let container = json!([{"env": [{"valueFrom": {"secretKeyRef": {"name": "b"}}}]}]);
     let mut spec = secret("n", "a");
     spec["ephemeralContainers"] = container;
     update(&store, draft("pod", "1", spec, json!({})));
-    assert_eq!((sees(&authorizer, "n", "a"), sees(&authorizer, "n", "b")), (true, true));
+    assert_eq!((sees(&store, "n", "a"), sees(&store, "n", "b")), (true, true));
     // Another pod of the same name.
     update(&store, draft("pod", "2", secret("n", "c"), json!({})));
-    assert_eq!((sees(&authorizer, "n", "a"), sees(&authorizer, "n", "c")), (false, true));
+    assert_eq!((sees(&store, "n", "a"), sees(&store, "n", "c")), (false, true));
     // A claim that the scheduler made for it.
     let claimed = json!({"extendedResourceClaimStatus": {"resourceClaimName": "late"}});
     update(&store, draft("pod", "2", secret("n", "c"), claimed));
     let claim = "get resource.k8s.io/resourceclaims/ test/late";
-    assert_eq!(decision(&authorizer, &node("n"), claim), Decision::Allow(String::new()));
+    assert_eq!(decision(&store, &node("n"), claim), Decision::Allow(String::new()));
     // A mirror gives its node nothing to see, but itself.
     create(&store, "mirror", secret("n", "d"));
-    assert!(!sees(&authorizer, "n", "d"));
-    assert_eq!(decision(&authorizer, &node("n"), "get /pods/ test/mirror"), Decision::Allow(String::new()));
+    assert!(!sees(&store, "n", "d"));
+    assert_eq!(decision(&store, &node("n"), "get /pods/ test/mirror"), Decision::Allow(String::new()));
 }
 
 #[test]
 fn a_forgotten_history_is_no_harm() {
     let store = Store::new(100);
-    let authorizer = NodeAuthorizer::new(store.clone(), Vec::new());
     create(&store, "gone", secret("n", "a"));
     let revision = store.get(&key("gone")).unwrap().revision;
     store.delete(&key("gone"), revision).unwrap();
     create(&store, "here", secret("n", "b"));
     store.compact(store.revision());
-    assert_eq!((sees(&authorizer, "n", "a"), sees(&authorizer, "n", "b")), (false, true));
+    assert_eq!((sees(&store, "n", "a"), sees(&store, "n", "b")), (false, true));
     create(&store, "next", secret("n", "c"));
-    assert!(sees(&authorizer, "n", "c"));
+    assert!(sees(&store, "n", "c"));
 }

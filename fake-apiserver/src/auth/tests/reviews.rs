@@ -2,14 +2,22 @@
 
 use super::*;
 use crate::auth::authorization_options::AuthorizationOptions;
-use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
+use crate::auth::authorizer::{Attributes, Authorizer, AuthorizerOf, Decision, Rules, Target, forbidden};
 use crate::auth::chain::{Authorizers, Chain, Decider, Link};
 use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode};
 use crate::auth::reviews::{access, own, token};
 use crate::deadline::Deadline;
 use crate::error::ApiResult;
-use std::sync::Arc;
+use crate::store::Store;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+
+static NOTHING: LazyLock<Store> = LazyLock::new(|| Store::new(1));
+
+/// The authorizer, in a cluster without objects.
+fn by(authorizer: &dyn Authorizer) -> AuthorizerOf<'_> {
+    AuthorizerOf { authorizer, store: &NOTHING }
+}
 
 fn alice() -> User {
     let groups = vec!["devs".into(), "system:authenticated".into()];
@@ -89,7 +97,7 @@ fn who_am_i() {
 #[test]
 fn what_may_i_do() {
     let review =
-        own::rules(&AllowAuthenticated, &alice(), &json!({"spec": {"namespace": "default"}}), Deadline::never())
+        own::rules(by(&AllowAuthenticated), &alice(), &json!({"spec": {"namespace": "default"}}), Deadline::never())
             .unwrap();
     assert_eq!(
         review,
@@ -105,7 +113,7 @@ fn what_may_i_do() {
             },
         })
     );
-    let error = own::rules(&AllowAuthenticated, &alice(), &json!({}), Deadline::never()).unwrap_err();
+    let error = own::rules(by(&AllowAuthenticated), &alice(), &json!({}), Deadline::never()).unwrap_err();
     assert_eq!((error.code(), error.to_string().as_str()), (400, "no namespace on request"));
 }
 
@@ -113,7 +121,7 @@ fn what_may_i_do() {
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
-    fn authorize(&self, attributes: &Attributes<'_>) -> ApiResult<Decision> {
+    fn authorize(&self, _: &Store, attributes: &Attributes<'_>) -> ApiResult<Decision> {
         let Attributes { user, verb, target, .. } = attributes;
         let asked = match target {
             Target::Path(path) => format!("{} {verb} {path}", user.name),
@@ -127,7 +135,7 @@ impl Authorizer for Only {
         }
     }
 
-    fn rules(&self, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
+    fn rules(&self, _: &Store, _user: &User, _namespace: &str, _deadline: &Deadline) -> ApiResult<Rules> {
         Ok(Rules::default())
     }
 }
@@ -140,7 +148,7 @@ fn access_reviews_ask_the_authorizer() {
         "namespace": "test",
     });
     let review =
-        access::subject(&only, json!({"spec": {"user": "bob", "resourceAttributes": resource}}), Deadline::never())
+        access::subject(by(&only), json!({"spec": {"user": "bob", "resourceAttributes": resource}}), Deadline::never())
             .unwrap();
     assert_eq!(
         review,
@@ -152,10 +160,10 @@ fn access_reviews_ask_the_authorizer() {
         })
     );
     let body = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/healthz"}}});
-    let review = access::own(&only, &alice(), body, Deadline::never()).unwrap();
+    let review = access::own(by(&only), &alice(), body, Deadline::never()).unwrap();
     assert_eq!(review["status"], json!({"allowed": true, "reason": "listed"}));
     let body = json!({"spec": {"groups": ["x"], "resourceAttributes": {"version": "v1", "namespace": "default"}}});
-    let review = access::local(&only, "default", body, Deadline::never()).unwrap();
+    let review = access::local(by(&only), "default", body, Deadline::never()).unwrap();
     assert_eq!(review["status"], json!({"allowed": false, "reason": "  /v1 default///"}));
     assert_eq!(review["metadata"], json!({"namespace": "default"}));
 }
@@ -170,13 +178,13 @@ fn message(outcome: ApiResult<Value>) -> String {
 fn access_reviews_must_make_sense() {
     let one = "spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
     let user = "spec.user: Invalid value: \"\": at least one of user or group must be specified";
-    let subject = |body: Value| message(access::subject(&AllowAuthenticated, body, Deadline::never()));
-    let local = |body: Value| message(access::local(&AllowAuthenticated, "default", body, Deadline::never()));
+    let subject = |body: Value| message(access::subject(by(&AllowAuthenticated), body, Deadline::never()));
+    let local = |body: Value| message(access::local(by(&AllowAuthenticated), "default", body, Deadline::never()));
     let attributes = json!({"verb": "get", "resource": "pods", "namespace": "d"});
     let path = json!({"path": "/x", "verb": "get"});
     assert_eq!(subject(json!({"spec": {"user": "a"}})), one);
     assert_eq!(subject(json!({"spec": {"resourceAttributes": attributes}})), user);
-    assert_eq!(message(access::own(&AllowAuthenticated, &alice(), json!({}), Deadline::never())), one);
+    assert_eq!(message(access::own(by(&AllowAuthenticated), &alice(), json!({}), Deadline::never())), one);
     assert_eq!(
         subject(json!({"metadata": {"name": "x"}, "spec": {}})),
         format!("[{one}, {user}, metadata: Invalid value: {{\"name\":\"x\"}}: must be empty]")
@@ -194,7 +202,7 @@ fn access_reviews_must_make_sense() {
         "spec.nonResourceAttributes: Invalid value: {\"Path\":\"/x\",\"Verb\":\"get\"}: disallowed on this kind of request"
     );
     let body = json!({"metadata": {"namespace": "other"}, "spec": {"user": "a", "resourceAttributes": attributes}});
-    let error = access::local(&AllowAuthenticated, "default", body, Deadline::never()).unwrap_err();
+    let error = access::local(by(&AllowAuthenticated), "default", body, Deadline::never()).unwrap_err();
     assert_eq!(error.code(), 400);
 }
 
@@ -202,14 +210,14 @@ fn access_reviews_must_make_sense() {
 fn metadata_that_typed_clients_send_is_empty() {
     let metadata = json!({"creationTimestamp": null, "name": "", "labels": {}, "managedFields": [{"manager": "x"}]});
     let body = json!({"metadata": metadata, "spec": {"user": "a", "nonResourceAttributes": {"path": "/"}}});
-    assert!(access::subject(&AllowAuthenticated, body, Deadline::never()).is_ok());
+    assert!(access::subject(by(&AllowAuthenticated), body, Deadline::never()).is_ok());
 }
 
 #[test]
 fn selectors_are_checked_and_what_is_unknown_is_reported() {
     let review = |kind: &str, selector: Value| {
         let body = json!({"spec": {"user": "a", "resourceAttributes": {kind: selector}}});
-        access::subject(&AllowAuthenticated, body, Deadline::never())
+        access::subject(by(&AllowAuthenticated), body, Deadline::never())
     };
     let (known, unknown) = (
         json!({"key": "x", "operator": "In", "values": ["x"]}),
@@ -268,7 +276,7 @@ fn nobody_may_only_look_whether_the_server_is_well() {
         ("list", pods, false),
     ] {
         let allowed = |user| {
-            let decision = AllowAuthenticated.authorize(&Attributes::new(user, verb, target));
+            let decision = AllowAuthenticated.authorize(&NOTHING, &Attributes::new(user, verb, target));
             matches!(decision, Ok(Decision::Allow(_)))
         };
         assert_eq!(allowed(&nobody), expected, "{verb} {target:?}");
@@ -348,7 +356,7 @@ fn modes_are_asked_in_order() {
         union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
     );
     let decide = |authorizer: &Authorizers, user: &User| {
-        authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics"))).unwrap()
+        authorizer.authorize(&NOTHING, &Attributes::new(user, "get", Target::Path("/metrics"))).unwrap()
     };
     let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
     assert_eq!(decide(&deny, &alice()), refusal);
@@ -356,7 +364,7 @@ fn modes_are_asked_in_order() {
     assert_eq!(decide(&both, &User::anonymous()), refusal);
     let master = User { groups: vec!["system:masters".into()], ..alice() };
     assert_eq!(decide(&deny, &master), Decision::Allow(String::new()));
-    let rules = |authorizer: &dyn Authorizer| authorizer.rules(&alice(), "default", Deadline::never()).unwrap();
+    let rules = |authorizer: &dyn Authorizer| by(authorizer).rules(&alice(), "default", Deadline::never()).unwrap();
     assert_eq!(rules(&deny), Rules::default());
     assert_eq!(rules(&both), rules(&AllowAuthenticated));
 }

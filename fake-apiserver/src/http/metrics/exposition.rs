@@ -42,9 +42,9 @@ pub(in crate::http) fn answer(path: &str, scrape: &Scrape<'_>) -> Option<Respons
         PATH if resets => {
             replica.metrics.forget(*now);
             replica.measures.forget();
-            replica.cluster.measures.forget();
-            replica.cluster.authorizer.forget_decisions();
-            replica.cluster.reloads.iter().for_each(|reloads| reloads.forget());
+            replica.cluster.policy.measures.forget();
+            replica.cluster.policy.authorizer.forget_decisions();
+            replica.cluster.policy.reloads.iter().for_each(|reloads| reloads.forget());
             Some(was_reset())
         }
         PATH => Some(scrape.exposed(rendered(replica), replica.metrics.since())),
@@ -95,7 +95,7 @@ fn rendered(replica: &Replica) -> Families {
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
     unavailable(&mut families, replica);
     measured(&mut families, &FAMILIES, &replica.measures);
-    measured(&mut families, &OF_USERS, &replica.cluster.measures);
+    measured(&mut families, &OF_USERS, &replica.cluster.policy.measures);
     let [read_only, mutating] = replica.in_flight.now();
     families.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", Kind::Gauge);
     families.sample(&[("request_kind", "mutating")], mutating as f64);

@@ -53,7 +53,7 @@ fn labels<'l>(
 pub(super) fn write(families: &mut Families, replica: &Replica) {
     let server = hash_of(server_id(replica.index).as_bytes());
     for Names { prefix, times, numbers, info, is_of } in ALL {
-        let own = replica.cluster.reloads.iter().filter(|reloads| is_of(reloads.subject));
+        let own = replica.cluster.policy.reloads.iter().filter(|reloads| is_of(reloads.subject));
         let mut told: Vec<(Option<&str>, Told)> =
             own.map(|reloads| (reloads.subject.plugin(), reloads.told())).collect();
         told.sort_by_key(|(plugin, _)| *plugin);

@@ -13,7 +13,7 @@ pub(super) fn decisions(families: &mut Families, replica: &Replica) {
         Kind::Counter,
     );
     let mut all: Vec<(&str, String, &str, u64)> = Vec::new();
-    for ((kind, name), counts) in replica.cluster.authorizer.decisions() {
+    for ((kind, name), counts) in replica.cluster.policy.authorizer.decisions() {
         let some = counts.into_iter().filter(|(_, count)| *count > 0);
         all.extend(some.map(|(decision, count)| (decision, name.clone(), kind, count)));
     }
@@ -26,7 +26,7 @@ pub(super) fn decisions(families: &mut Families, replica: &Replica) {
 /// Adds the fetches of issuers' keys (`plugin/pkg/authenticator/token/oidc/metrics.go` there).
 pub(super) fn fetches(families: &mut Families, replica: &Replica) {
     let server = hash_of(server_id(replica.index).as_bytes());
-    let fetches = replica.cluster.others.issuers().fetches();
+    let fetches = replica.cluster.policy.others.issuers().fetches();
     let mut all: Vec<_> = fetches.into_iter().map(|(url, told)| (hash_of(url.as_bytes()), told)).collect();
     all.sort_by(|(one, _), (other, _)| one.cmp(other));
     families.family(

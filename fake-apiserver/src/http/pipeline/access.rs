@@ -26,11 +26,17 @@ impl Exchange<'_> {
         cluster.reconcilers.note_due(&self.ticket);
         let since = Instant::now();
         let certificate = self.peer.certificate.as_deref();
-        let own = cluster.authenticator.request(&self.parts.headers, self.path, certificate, self.now, &self.objects());
+        let own = cluster.policy.authenticator.request(
+            &self.parts.headers,
+            self.path,
+            certificate,
+            self.now,
+            &self.objects(),
+        );
         match own {
             Err(refusal) if refusal.unknown.is_some() => Known::Later(Box::pin(async move {
-                let audiences = cluster.authenticator.api_audiences();
-                let outcome = cluster.others.ask(refusal, audiences, audiences, self.now).await;
+                let audiences = cluster.policy.authenticator.api_audiences();
+                let outcome = cluster.policy.others.ask(refusal, audiences, audiences, self.now).await;
                 self.authenticated(outcome, since, trace)
             })),
             own => Known::Now(self.authenticated(own, since, trace)),
@@ -75,7 +81,7 @@ impl Exchange<'_> {
         let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.nosniff = true)?;
         let Some(wanted) = wanted else { return Ok(requester) };
         let verb = self.audited_verb();
-        let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb, deadline));
+        let (rules, attributes) = (self.replica.cluster.authorizer(), self.attributes(&requester, &verb, deadline));
         let impersonated = self.replica.impersonation.authorize(rules, &attributes, &wanted)?;
         let user = impersonated.user.clone();
         if let Some(audited) = &mut trace.audited {
@@ -92,12 +98,12 @@ impl Exchange<'_> {
         trace: &'a mut Trace,
         deadline: &'a Deadline,
     ) -> Known<'a, ApiResult<Option<String>>> {
-        let authorizer = &self.replica.cluster.authorizer;
+        let (authorizer, store) = (&self.replica.cluster.policy.authorizer, &self.replica.cluster.store);
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb, deadline);
         let since = Instant::now();
         let told = move |decision: &_| self.replica.metrics.authorized(decision, since.elapsed());
-        match authorizer.at_once(&attributes) {
+        match authorizer.at_once(store, &attributes) {
             Some(decision) => {
                 told(&decision);
                 Known::Now(authorized(&attributes, decision, trace))
@@ -105,7 +111,7 @@ impl Exchange<'_> {
             None => Known::Later(Box::pin(async move {
                 let verb = self.audited_verb();
                 let attributes = self.attributes(user, &verb, deadline);
-                let decision = authorizer.decide(&attributes).await;
+                let decision = authorizer.decide(store, &attributes).await;
                 told(&decision);
                 authorized(&attributes, decision, trace)
             })),

@@ -47,7 +47,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 impl Exchange<'_> {
     /// Begins the audit of the request, if the policy is about it.
     pub(super) fn begin_audit(&self, trace: &mut Trace, course: Course) {
-        let Some(auditor) = &self.replica.cluster.auditor else { return };
+        let Some(auditor) = &self.replica.cluster.policy.auditor else { return };
         let (verb, target) = (self.audited_verb(), self.target());
         let Some(plan) = auditor.plan(&Subject { user: trace.user.as_deref(), verb: &verb, target }) else { return };
         let origin = Origin {

@@ -29,10 +29,10 @@ use crate::schema::OwnedType;
 use crate::store::{Key, ResourceId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use imbl::OrdMap;
 use names::{AllNames, Naming};
 use removal::Removal;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use stored::{Stored, key};
 use tree::Value;
 
@@ -44,19 +44,21 @@ const TERMINATING: &str = "Terminating";
 #[derive(Default)]
 pub(super) struct Definitions {
     /// The served definitions by name.
-    served: Mutex<BTreeMap<Box<str>, Served>>,
+    served: Mutex<OrdMap<Box<str>, Served>>,
     /// Locked while names are accepted, so that no two definitions get the same one.
     names: tokio::sync::Mutex<AllNames>,
     structure: structure::Seen,
 }
 
+#[derive(Clone)]
 struct Served {
     resource: ResourceId,
-    made_of: Sources,
+    made_of: Arc<Sources>,
     emptied: Option<Emptied>,
 }
 
 /// The revisions at which all objects of a deleted definition were being deleted: that of the definition, and that of the objects.
+#[derive(Clone, Copy)]
 struct Emptied {
     definition: u64,
     objects: u64,
@@ -100,6 +102,12 @@ impl Reconciler for Definitions {
 
     fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         self.reconcile(context, key).boxed()
+    }
+
+    fn fork(&self) -> Option<Arc<dyn Reconciler>> {
+        let names = self.names.try_lock().expect("who forks a cluster lets it finish its work before");
+        let (served, names) = (self.served().clone().into(), names.clone().into());
+        Some(Arc::new(Definitions { served, names, structure: self.structure.fork() }))
     }
 }
 
@@ -153,7 +161,7 @@ impl Definitions {
         Ok(())
     }
 
-    fn served(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Served>> {
+    fn served(&self) -> MutexGuard<'_, OrdMap<Box<str>, Served>> {
         self.served.lock().expect("no code that runs under this lock panics")
     }
 
@@ -162,7 +170,7 @@ impl Definitions {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
         }
-        let made_of = Sources::of(definition);
+        let made_of = Arc::new(Sources::of(definition));
         let mut all = self.served();
         let before = all.get(name);
         if before.is_some_and(|served| served.made_of == made_of) {

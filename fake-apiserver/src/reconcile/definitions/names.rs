@@ -2,14 +2,16 @@
 //!
 //! Follows `NamingConditionController` of `pkg/controller/status` (k8s.io/apiextensions-apiserver v0.37.1).
 
-use std::collections::{BTreeMap, BTreeSet};
+use imbl::OrdMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use tree::{Map, Value};
 
 /// The names of all definitions, as they were last reconciled.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct AllNames {
     /// By group, and by name of the definition.
-    groups: BTreeMap<Box<str>, BTreeMap<Box<str>, Names>>,
+    groups: OrdMap<Box<str>, OrdMap<Box<str>, Arc<Names>>>,
 }
 
 struct Names {
@@ -48,7 +50,7 @@ impl AllNames {
     pub(super) fn set(&mut self, name: &str, definition: &Value) {
         let accepted = definition["status"]["acceptedNames"].clone();
         let names = Names { accepted, is_misnamed: is_misnamed(definition) };
-        self.groups.entry(group(name).into()).or_default().insert(name.into(), names);
+        self.groups.entry(group(name).into()).or_default().insert(name.into(), names.into());
     }
 
     /// Forgets a definition, which was removed.
@@ -64,7 +66,7 @@ impl AllNames {
     /// The other definitions of the group.
     fn beside(&self, name: &str) -> impl Iterator<Item = (&str, &Names)> {
         let definitions = self.groups.get(group(name)).into_iter().flatten();
-        definitions.map(|(other, names)| (&**other, names)).filter(move |(other, _)| *other != name)
+        definitions.map(|(other, names)| (&**other, &**names)).filter(move |(other, _)| *other != name)
     }
 
     /// The names that other definitions of the group have.

@@ -33,6 +33,11 @@ impl Seen {
         Ok(())
     }
 
+    /// The same for a fork of the cluster.
+    pub(super) fn fork(&self) -> Seen {
+        Seen(self.seen().clone().into())
+    }
+
     /// Forgets a definition, which was removed.
     pub(super) fn forget(&self, name: &str) {
         self.seen().remove(name);

@@ -51,8 +51,7 @@ fn engine(wants: &[&'static [&'static str]]) -> (Arc<Engine>, Done, Cancellation
     let obedient =
         |wants: &&'static [&'static str]| -> Arc<dyn Reconciler> { Arc::new(Obedient { wants, done: done.clone() }) };
     let reconcilers = wants.iter().map(obedient).collect();
-    let engine = Arc::new(Engine { cluster: Shared::empty(), reconcilers, queue: Queue::new(stop.clone()) });
-    tokio::spawn(engine.clone().run());
+    let engine = Engine::new(Shared::empty(), reconcilers, stop.clone(), Handle::current());
     (engine, done, stop)
 }
 

@@ -4,10 +4,10 @@ use super::*;
 use crate::commit::server;
 use crate::commit::{Commits, draft};
 use crate::reconcile::engine::Engine;
-use crate::reconcile::queue::Queue;
 use crate::reconcile::ticket::Ticket;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
+use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio_util::sync::CancellationToken;
 
@@ -36,9 +36,8 @@ async fn a_large_namespace_is_emptied_in_portions() {
         let draft = draft(catalog.registry.known(*id), object).expect("it is sound");
         assert!(commits.create(draft, None).await.is_ok());
     }
-    let queue = Queue::new(CancellationToken::new());
-    let engine = Arc::new(Engine { cluster, reconcilers: vec![Arc::<Namespaces>::default()], queue });
-    tokio::spawn(engine.clone().run());
+    let reconcilers: Vec<Arc<dyn Reconciler>> = vec![Arc::<Namespaces>::default()];
+    let engine = Engine::new(cluster, reconcilers, CancellationToken::new(), Handle::current());
     let large = store.get(&key("large")).expect("it is there");
     let emptied = tokio::spawn(async move {
         let ticket = Ticket::new(&*engine, None);

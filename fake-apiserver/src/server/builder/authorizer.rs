@@ -15,7 +15,6 @@ use crate::measures::Measures;
 use crate::reconcile::recorded;
 use crate::reloads::{Reloads, Subject};
 use crate::server::follow::Followed;
-use crate::store::Store;
 use crate::webhook::Network;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +22,8 @@ use std::sync::Arc;
 /// The authorizers of a server.
 pub(super) struct Described {
     pub(super) authorizers: Arc<Authorizers>,
-    /// RBAC alone, if it is one of them.
-    pub(super) rbac: Option<Arc<Rbac>>,
+    /// Whether RBAC is one of them.
+    pub(super) has_rbac: bool,
     /// The file that describes them, and what is done with it when it has changed.
     pub(super) file: Option<Followed>,
 }
@@ -43,7 +42,6 @@ struct Parts {
 /// If the options are wrong, or a file is that they name.
 pub(super) fn described(
     options: &AuthorizationOptions,
-    store: &Store,
     network: &Arc<Network>,
     clock: &Arc<dyn Clock>,
     measures: &Arc<Measures>,
@@ -51,14 +49,14 @@ pub(super) fn described(
     let (configs, content) = options.authorizers().map_err(StartError::Authorization)?;
     let invalid = |why| StartError::Authorization(format!("invalid authorization config: {why}"));
     let modes: Vec<AuthorizationMode> = configs.iter().map(|config| config.mode).collect();
-    let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
+    let has_rbac = modes.contains(&AuthorizationMode::Rbac);
     let mut stay = BTreeMap::new();
     for mode in &modes {
         let authorizer: Arc<dyn Authorizer> = match mode {
             AuthorizationMode::AlwaysAllow => Arc::new(AllowAuthenticated),
             AuthorizationMode::AlwaysDeny => Arc::new(AlwaysDeny),
-            AuthorizationMode::Rbac => rbac.clone().expect("it was made for this mode"),
-            AuthorizationMode::Node => Arc::new(NodeAuthorizer::new(store.clone(), recorded::node_rules())),
+            AuthorizationMode::Rbac => Arc::new(Rbac),
+            AuthorizationMode::Node => Arc::new(NodeAuthorizer::new(recorded::node_rules())),
             AuthorizationMode::Abac => {
                 let path = options.policy_file.clone().unwrap_or_default();
                 Arc::new(Policies::read(&path).map_err(invalid)?)
@@ -78,7 +76,7 @@ pub(super) fn described(
             Ok(())
         })
     });
-    Ok(Described { authorizers, rbac, file })
+    Ok(Described { authorizers, has_rbac, file })
 }
 
 impl Parts {

@@ -33,7 +33,7 @@ use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Policy};
 use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
@@ -44,7 +44,7 @@ use crate::ids::Ids;
 use crate::measures::Measures;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
-use crate::service_addresses::{Given, ServiceAddresses};
+use crate::service_addresses::{Given, Known, ServiceAddresses};
 use crate::store::Store;
 use crate::threads;
 use crate::turns::Turns;
@@ -336,25 +336,24 @@ impl Builder {
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
         let options = self.reconcilers(&authentication, &addresses);
-        let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
+        let allocations = Arc::new(Allocations::new(self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
         let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
-        let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
-        self.admission.network = Some(network.clone());
+        let services = Arc::new(Known { given: self.services.clone(), own });
+        let network = Network::new(ServiceAddresses { store: store.clone(), known: services.clone() });
         self.admission.clock = self.clock.clone();
-        let admission = admission_chain::chain(&self.admission, &store)?;
+        let admission = admission_chain::chain(&self.admission)?;
         let authenticator = Authenticator::new(authentication)?;
         let measures = Arc::<Measures>::default();
         let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
         let (others, others_file) = others?;
-        let described = authorizer::described(&self.authorization, &store, &network, &self.clock, &measures)?;
-        let rbac = described.rbac;
+        let described = authorizer::described(&self.authorization, &network, &self.clock, &measures)?;
         let folders = admission.folders().map(Followed::folder);
         let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();
         let reloads = followed.iter().map(|followed| followed.reloads().clone()).collect();
         let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
         let shared = reconcile::Shared {
-            options,
+            options: options.into(),
             store: store.clone(),
             ids: ids.clone(),
             catalogs: catalogs.clone(),
@@ -362,26 +361,31 @@ impl Builder {
             network: network.clone(),
             clock: self.clock.clone(),
         };
-        let cluster = Arc::new(Cluster {
+        let policy = Policy {
             authorizer: described.authorizers,
-            rbac,
-            reconcilers: Reconcilers::run(shared, shutdown, &runtime),
+            has_rbac: described.has_rbac,
             allocations,
             admission,
             reserves_names: !self.admission.without_manifests,
             reloads,
             measures,
-            store,
-            ids,
             authenticator,
             others,
+            services,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
             write_latency: self.write_latency,
             min_request_timeout: self.min_request_timeout,
             turns: Arc::new(Turns::new()),
-            faults: Faults::default(),
             auditor: auditor.map(Arc::new),
+        };
+        let cluster = Arc::new(Cluster {
+            policy: policy.into(),
+            reconcilers: Reconcilers::new(shared, shutdown, &runtime),
+            network,
+            store,
+            ids,
+            faults: Faults::default(),
             log: RequestLog::new(self.record_requests),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
@@ -391,7 +395,7 @@ impl Builder {
         for file in followed {
             file.run(shutdown.clone(), &runtime);
         }
-        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
+        let created = bootstrap::create(&cluster.reconcilers, cluster.policy.has_rbac, &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
     }
@@ -418,7 +422,7 @@ impl Builder {
         origins: Option<&Origins>,
     ) {
         let tls = identity.map(Identity::server_config);
-        let pages = self.pages(server.cluster.authenticator.issuers());
+        let pages = self.pages(server.cluster.policy.authenticator.issuers());
         for (index, bound) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);

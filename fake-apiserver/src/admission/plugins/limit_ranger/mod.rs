@@ -6,12 +6,13 @@
 
 mod constraints;
 
-use super::names::{Names, entries};
+use super::names::{Named, Names, entries};
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::{ApiResult, aggregate};
+use crate::index::Place;
 use crate::object::meta;
 use crate::registry::{Amounts, child, ids, items, of_containers, text};
-use crate::store::Store;
+use crate::store::ResourceId;
 use constraints::{Limit, findings};
 use tree::{Value, json};
 
@@ -19,8 +20,15 @@ use tree::{Value, json};
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 /// The plugin `LimitRanger`.
-pub(super) struct LimitRanger {
-    ranges: Names,
+pub(super) struct LimitRanger;
+
+/// Limit ranges.
+#[derive(Default)]
+struct Ranges;
+
+impl Named for Ranges {
+    const RESOURCE: ResourceId = ids::LIMIT_RANGES;
+    const PLACE: Place = Place::LimitRanges;
 }
 
 /// The kinds that have limits.
@@ -31,15 +39,10 @@ enum Limited {
 }
 
 impl LimitRanger {
-    /// The plugin, with the limit ranges of a store.
-    pub(super) fn new(store: &Store) -> LimitRanger {
-        LimitRanger { ranges: Names::new(store, ids::LIMIT_RANGES) }
-    }
-
     /// The limit ranges that apply to a write.
     fn ranges(&self, write: &Attributes<'_>) -> Vec<Value> {
         let is_deleted = || write.old.is_some_and(|old| meta::deletion_timestamp(old).is_some());
-        let keys = self.ranges.in_namespace(write.namespace);
+        let keys = Names::<Ranges>::in_namespace(write.store, write.namespace);
         if keys.is_empty() || is_deleted() {
             return Vec::new();
         }

@@ -22,7 +22,6 @@ use crate::admission::{Attributes, Config, Following, Kind, Operation, Plugin, P
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::schema::quote;
-use crate::store::Store;
 use mutator::{Mutation, Mutator};
 use patch::Failure;
 use std::borrow::Cow;
@@ -38,12 +37,12 @@ pub(super) const NAME: &str = "MutatingAdmissionPolicy";
 pub(super) struct MutatingAdmissionPolicy(Following<Policies<Mutator>>);
 
 impl MutatingAdmissionPolicy {
-    /// The plugin for the policies in a store and in files.
+    /// The plugin for stored policies and those in files.
     ///
     /// # Errors
     /// If its configuration is wrong, or a file that it names.
-    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(MutatingAdmissionPolicy(Policies::configured(NAME, config, store)?)))
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(MutatingAdmissionPolicy(Policies::configured(NAME, config)?)))
     }
 }
 
@@ -51,7 +50,9 @@ impl Plugin for MutatingAdmissionPolicy {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
         let sight = if write.operation == Operation::Delete { Sight::Nothing } else { of_policies(write) };
         let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
-        self.0.verdict(sight, write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks))
+        self.0.verdict(sight, write.store, write.deadline, object, matching, |hooks, object| {
+            dispatch(write, object, hooks)
+        })
     }
 
     fn folder(&self) -> Option<Arc<dyn Reloaded>> {

@@ -6,6 +6,7 @@ use super::patch::{self, Failure, Target};
 use crate::admission::cel::{BUDGET, Compilation, Conditions, Evaluation, Expression, Matched, Scope, Stop, Subject};
 use crate::admission::policies::{Compile, Parameter};
 use crate::error::ApiResult;
+use crate::index::Place;
 use crate::registry::expressions::Names;
 use crate::registry::{ids, items, text};
 use crate::store::ResourceId;
@@ -33,6 +34,7 @@ pub(super) struct Mutation {
 impl Compile for Mutator {
     const POLICIES: ResourceId = ids::MUTATING_ADMISSION_POLICIES;
     const BINDINGS: ResourceId = ids::MUTATING_ADMISSION_POLICY_BINDINGS;
+    const PLACE: Place = Place::MutatingPolicies;
 
     async fn compile(spec: Value) -> Self {
         let spec = &spec;

@@ -23,14 +23,15 @@ mod resource_claims;
 mod scopes;
 mod services;
 
-use super::names::Names;
+use super::names::{Named, Names};
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::admission::{Config, PluginError};
 use crate::auth::Notes;
 use crate::configuration::Strictness;
 use crate::error::{ApiError, ApiResult, aggregate};
+use crate::index::Place;
 use crate::registry::ids;
-use crate::store::{Key, Store};
+use crate::store::{Key, ResourceId};
 use check::{Measured, check};
 use claims::Claims;
 use evaluator::{Evaluator, Objects};
@@ -66,27 +67,31 @@ const KINDS: [(&str, &str); 3] = [
 
 /// The plugin `ResourceQuota`.
 pub(super) struct ResourceQuota {
-    ledgers: Names<Ledger>,
     limited: Limited,
 }
 
+impl Named for Ledger {
+    const RESOURCE: ResourceId = ids::RESOURCE_QUOTAS;
+    const PLACE: Place = Place::Quotas;
+}
+
 impl ResourceQuota {
-    /// The plugin with its configuration and the quotas of a store.
+    /// The plugin with its configuration.
     ///
     /// # Errors
     /// If the configuration is wrong.
-    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
         let configuration = config.decoded(NAME, &KINDS, Strictness::Strict)?.unwrap_or_default();
         let limited = Limited::read(&configuration);
         let limited =
             limited.map_err(|errors| PluginError::not_made(NAME, aggregate(errors.iter().map(ToString::to_string))))?;
-        Ok(Box::new(ResourceQuota { ledgers: Names::new(store, ids::RESOURCE_QUOTAS), limited }))
+        Ok(Box::new(ResourceQuota { limited }))
     }
 }
 
 impl Plugin for ResourceQuota {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
-        let ledger = self.ledgers.own(write.namespace);
+        let ledger = Names::<Ledger>::own(write.store, write.namespace);
         let is_free = ledger.is_none() && self.limited.is_empty();
         if is_free || !concerns(write) {
             return Verdict::Now(Ok(()));

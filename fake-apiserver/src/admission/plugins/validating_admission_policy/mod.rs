@@ -17,7 +17,6 @@ use crate::admission::policies::{Action, Binding, Hook, Policies, Policy, error_
 use crate::admission::{Attributes, Config, Following, Plugin, PluginError, Verdict, Versions};
 use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
-use crate::store::Store;
 use audit::Failure;
 use std::sync::Arc;
 use tree::Value;
@@ -30,12 +29,12 @@ pub(super) const NAME: &str = "ValidatingAdmissionPolicy";
 pub(super) struct ValidatingAdmissionPolicy(Following<Policies<Validator>>);
 
 impl ValidatingAdmissionPolicy {
-    /// The plugin for the policies in a store and in files.
+    /// The plugin for stored policies and those in files.
     ///
     /// # Errors
     /// If its configuration is wrong, or a file that it names.
-    pub(super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
-        Ok(Box::new(ValidatingAdmissionPolicy(Policies::configured(NAME, config, store)?)))
+    pub(super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(ValidatingAdmissionPolicy(Policies::configured(NAME, config)?)))
     }
 }
 
@@ -43,7 +42,9 @@ impl Plugin for ValidatingAdmissionPolicy {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
         let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
         let sight = of_policies(write);
-        self.0.verdict(sight, write.deadline, object, matching, |hooks, object| dispatch(write, object, hooks, notes))
+        self.0.verdict(sight, write.store, write.deadline, object, matching, |hooks, object| {
+            dispatch(write, object, hooks, notes)
+        })
     }
 
     fn folder(&self) -> Option<Arc<dyn Reloaded>> {

@@ -5,6 +5,7 @@
 use crate::admission::cel::{BUDGET, Compilation, Conditions, Evaluation, Expression, Matched, Scope, Stop, Subject};
 use crate::admission::policies::{Compile, Parameter};
 use crate::error::ApiResult;
+use crate::index::Place;
 use crate::registry::expressions::Names;
 use crate::registry::{ids, items, text};
 use crate::store::ResourceId;
@@ -82,6 +83,7 @@ impl Validated<'_> {
 impl Compile for Validator {
     const POLICIES: ResourceId = ids::VALIDATING_ADMISSION_POLICIES;
     const BINDINGS: ResourceId = ids::VALIDATING_ADMISSION_POLICY_BINDINGS;
+    const PLACE: Place = Place::ValidatingPolicies;
 
     async fn compile(spec: Value) -> Self {
         let spec = &spec;

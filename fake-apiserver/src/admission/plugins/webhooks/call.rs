@@ -3,6 +3,7 @@
 //! Follows `callAttrMutatingHook` and `callHook` of `k8s.io/apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go`,
 //! and `pkg/admission/plugin/webhook/errors/statuserror.go` (v0.37.1).
 
+use super::configurations::Configured;
 use super::hook::Hook;
 use super::hooks::Hooks;
 use super::review::{Review, Verdict};
@@ -44,7 +45,12 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Asks the webhook. Its warnings and annotations are noted.
-    pub(super) async fn ask(&self, hooks: &Hooks, is_mutating: bool, notes: &mut Notes) -> Result<Verdict, Failure> {
+    pub(super) async fn ask<K: Configured>(
+        &self,
+        hooks: &Hooks<K>,
+        is_mutating: bool,
+        notes: &mut Notes,
+    ) -> Result<Verdict, Failure> {
         let Call { hook, write, .. } = self;
         if write.options.dry_run() && !hook.has_no_side_effects {
             let why = format!("admission webhook {:?} does not support dry run", hook.name);
@@ -55,8 +61,8 @@ impl Call<'_> {
         let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
         let review =
             Review { version, uid: uuid(fastrand::u128(..)), write, matched: self.matched, objects: self.objects };
-        let client =
-            hooks.client(hook).map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
+        let client = hooks.client(hook, write.network);
+        let client = client.map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
         let failed = |why: &str, code| Failure::Call(format!("failed to call webhook: {why}"), code);
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));

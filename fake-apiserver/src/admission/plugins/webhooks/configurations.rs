@@ -6,15 +6,40 @@ use super::hook::Hook;
 use crate::admission::manifests::{FromManifests, Manifest};
 use crate::admission::{Attributes, Generation};
 use crate::error::ApiResult;
-use crate::index::Index;
+use crate::index::{Index, Place};
 use crate::object::meta;
-use crate::store::{Entry, Key};
+use crate::store::{Entry, Key, ResourceId};
+use imbl::OrdMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use tree::Value;
 
+/// A kind of configurations.
+pub(super) trait Configured: Send + Sync + 'static {
+    /// The resource.
+    const RESOURCE: ResourceId;
+    /// The place of their index.
+    const PLACE: Place;
+}
+
 /// The webhooks of all configurations of a kind.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Configurations(imbl::OrdMap<Box<str>, Configuration>);
+#[derive(Debug)]
+pub(super) struct Configurations<K> {
+    by_name: OrdMap<Box<str>, Configuration>,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> Default for Configurations<K> {
+    fn default() -> Self {
+        Configurations { by_name: OrdMap::new(), kind: PhantomData }
+    }
+}
+
+impl<K> Clone for Configurations<K> {
+    fn clone(&self) -> Self {
+        Configurations { by_name: self.by_name.clone(), kind: PhantomData }
+    }
+}
 
 #[derive(Debug, Clone)]
 struct Configuration {
@@ -22,14 +47,15 @@ struct Configuration {
     hooks: Arc<[Arc<Hook>]>,
 }
 
-impl Configurations {
+impl<K> Configurations<K> {
     /// All webhooks, in the order of their configurations' names, and within one in its own, if the rules of one are about the write; those
     /// of the first go before those of the second ones.
     ///
     /// # Errors
     /// 504, if the deadline of the request has passed.
-    pub(super) fn concerned(all: &[&Configurations], write: &Attributes<'_>) -> ApiResult<Vec<Arc<Hook>>> {
-        let hooks = || all.iter().flat_map(|own| own.0.values()).flat_map(|configuration| configuration.hooks.iter());
+    pub(super) fn concerned(all: &[&Self], write: &Attributes<'_>) -> ApiResult<Vec<Arc<Hook>>> {
+        let hooks =
+            || all.iter().flat_map(|own| own.by_name.values()).flat_map(|configuration| configuration.hooks.iter());
         for hook in hooks() {
             write.deadline.check()?;
             if hook.constraints.concerns(write) {
@@ -41,14 +67,14 @@ impl Configurations {
 
     fn put(&mut self, name: Box<str>, mut object: Value) {
         let generation = Generation::of(&object);
-        if self.0.get(&name).is_none_or(|known| known.generation != generation) {
+        if self.by_name.get(&name).is_none_or(|known| known.generation != generation) {
             let hooks = Hook::all_of(&name, &mut object);
-            self.0.insert(name, Configuration { generation, hooks });
+            self.by_name.insert(name, Configuration { generation, hooks });
         }
     }
 }
 
-impl FromManifests for Configurations {
+impl<K: Configured> FromManifests for Configurations<K> {
     fn of(manifests: Vec<Manifest>) -> Self {
         let mut all = Configurations::default();
         for Manifest { object, .. } in manifests {
@@ -58,12 +84,24 @@ impl FromManifests for Configurations {
     }
 }
 
-impl Index for Configurations {
+impl<K: Configured> Index for Configurations<K> {
+    const PLACE: Place = K::PLACE;
+    const RESOURCES: &'static [ResourceId] = &[K::RESOURCE];
+
     fn apply(&mut self, entry: &Entry) {
         self.put(entry.key.name().into(), entry.object());
     }
 
     fn delete(&mut self, key: &Key) {
-        self.0.remove(key.name());
+        self.by_name.remove(key.name());
+    }
+
+    /// A fork has services of its own.
+    fn fork(&self) -> Self {
+        let apart = |(name, Configuration { generation, hooks }): (&Box<str>, &Configuration)| {
+            let hooks = hooks.iter().map(|hook| Arc::new(hook.apart())).collect();
+            (name.clone(), Configuration { generation: generation.clone(), hooks })
+        };
+        Configurations { by_name: self.by_name.iter().map(apart).collect(), kind: PhantomData }
     }
 }

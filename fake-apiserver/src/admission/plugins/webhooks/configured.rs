@@ -15,7 +15,7 @@ const KINDS: [(&str, &str); 1] = [("apiserver.config.k8s.io/v1", "WebhookAdmissi
 
 /// The content of the configuration of a plugin.
 #[derive(Default)]
-pub(super) struct Configured {
+pub(super) struct Configuration {
     pub(super) credentials: Credentials,
     /// The folder with webhooks in files; "" for none.
     pub(super) folder: String,
@@ -25,10 +25,10 @@ pub(super) struct Configured {
 ///
 /// # Errors
 /// If it, or the kubeconfig that it names, cannot be read or is not supported.
-pub(super) fn configured(config: &Config, plugin: &str) -> Result<Configured, PluginError> {
+pub(super) fn configuration(config: &Config, plugin: &str) -> Result<Configuration, PluginError> {
     let wrong = |why: String| PluginError::not_made(plugin, why);
     let Some(own) = config.decoded(plugin, &KINDS, Strictness::Strict)? else {
-        return Ok(Configured::default());
+        return Ok(Configuration::default());
     };
     let (named, folder) = (text(&own, "/kubeConfigFile"), text(&own, "/staticManifestsDir"));
     if !named.is_empty() && !named.starts_with('/') {
@@ -40,7 +40,7 @@ pub(super) fn configured(config: &Config, plugin: &str) -> Result<Configured, Pl
         "" => Credentials::default(),
         path => read(Path::new(path)).map_err(wrong)?,
     };
-    Ok(Configured { credentials, folder: folder.to_owned() })
+    Ok(Configuration { credentials, folder: folder.to_owned() })
 }
 
 /// The credentials in a kubeconfig.

@@ -24,9 +24,9 @@ pub(super) struct Hook {
     pub(super) configuration: String,
     /// Its identity: the configuration, its name there, and the number of those before it that have the same name.
     pub(super) uid: String,
-    pub(super) constraints: Constraints,
+    pub(super) constraints: Arc<Constraints>,
     /// Its conditions, if it has any, with their scope.
-    pub(super) conditions: Option<Made<(Conditions, Scope)>>,
+    pub(super) conditions: Option<Arc<Made<(Conditions, Scope)>>>,
     /// Whether a write is refused if the call fails.
     pub(super) fails: bool,
     /// Whether it may be called for a write that is not stored.
@@ -36,7 +36,7 @@ pub(super) struct Hook {
     pub(super) timeout: Duration,
     /// The version of reviews that it is sent; `None`, if it names no known one.
     pub(super) version: Option<ReviewVersion>,
-    client_config: Value,
+    client_config: Arc<Value>,
     client: OnceLock<Client>,
 }
 
@@ -55,7 +55,9 @@ impl Hook {
 
     fn of(configuration: &str, number: usize, webhook: &mut Value) -> Hook {
         let conditions = match webhook["matchConditions"].take() {
-            Value::Array(conditions) if !conditions.is_empty() => Some(Made::by(Conditions::of_webhook(conditions))),
+            Value::Array(conditions) if !conditions.is_empty() => {
+                Some(Arc::new(Made::by(Conditions::of_webhook(conditions))))
+            }
             _ => None,
         };
         let name = text(webhook, "/name");
@@ -63,15 +65,29 @@ impl Hook {
             name: name.into(),
             configuration: configuration.into(),
             uid: format!("{configuration}/{name}/{number}"),
-            constraints: Constraints::of_webhook(webhook),
+            constraints: Constraints::of_webhook(webhook).into(),
             conditions,
             fails: webhook["failurePolicy"] != "Ignore",
             has_no_side_effects: matches!(webhook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
             is_reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
             timeout: webhook["timeoutSeconds"].as_u64().map_or(LONGEST, Duration::from_secs),
             version: ReviewVersion::first(items(webhook, "/admissionReviewVersions")),
-            client_config: webhook["clientConfig"].clone(),
+            client_config: webhook["clientConfig"].clone().into(),
             client: OnceLock::new(),
+        }
+    }
+
+    /// The same without a client: one of another cluster finds other services.
+    pub(super) fn apart(&self) -> Hook {
+        Hook {
+            name: self.name.clone(),
+            configuration: self.configuration.clone(),
+            uid: self.uid.clone(),
+            constraints: self.constraints.clone(),
+            conditions: self.conditions.clone(),
+            client_config: self.client_config.clone(),
+            client: OnceLock::new(),
+            ..*self
         }
     }
 

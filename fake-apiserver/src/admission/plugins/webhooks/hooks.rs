@@ -1,46 +1,38 @@
 //! The webhooks of one kind of configurations, and those that are about a write.
 
-use super::configurations::Configurations;
-use super::configured::{Configured, configured};
+use super::configurations::{Configurations, Configured};
+use super::configured::{Configuration, configuration};
 use super::hook::Hook;
 use crate::admission::cel::{Matched, Subject};
 use crate::admission::manifests::Folder;
 use crate::admission::{Config, Following, PluginError};
 use crate::error::{ApiError, ApiResult};
-use crate::store::{ResourceId, Store};
 use crate::webhook::{Client, Credentials, Network};
 use std::sync::Arc;
 
 /// The webhooks of one kind of configurations.
-pub(super) struct Hooks {
-    pub(super) configurations: Following<Configurations>,
-    network: Arc<Network>,
+pub(super) struct Hooks<K> {
+    pub(super) configurations: Following<Configurations<K>>,
     credentials: Credentials,
 }
 
-impl Hooks {
-    /// The webhooks of the configurations in that store, and in files.
+impl<K: Configured> Hooks<K> {
+    /// The webhooks of stored configurations, and of those in files.
     ///
     /// # Errors
     /// If the configuration of the plugin is wrong.
-    pub(super) fn configured(
-        plugin: &'static str,
-        config: &Config,
-        store: &Store,
-        configurations: ResourceId,
-    ) -> Result<Hooks, PluginError> {
-        let Configured { credentials, folder } = configured(config, plugin)?;
-        let files = Folder::named(&folder, plugin, vec![configurations], config)?;
-        let configurations = Following::new(store, &[configurations]).with_files(files);
-        Ok(Hooks { configurations, network: config.network(store), credentials })
+    pub(super) fn configured(plugin: &'static str, config: &Config) -> Result<Self, PluginError> {
+        let Configuration { credentials, folder } = configuration(config, plugin)?;
+        let configurations = Following::new(Folder::named(&folder, plugin, config)?);
+        Ok(Hooks { configurations, credentials })
     }
 
     /// The client of a webhook.
     ///
     /// # Errors
     /// The reason that there is none.
-    pub(super) fn client<'h>(&self, hook: &'h Hook) -> Result<&'h Client, String> {
-        hook.client(&self.network, &self.credentials)
+    pub(super) fn client<'h>(&self, hook: &'h Hook, network: &Arc<Network>) -> Result<&'h Client, String> {
+        hook.client(network, &self.credentials)
     }
 }
 

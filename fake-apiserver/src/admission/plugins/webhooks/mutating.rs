@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocationcontext}.go` (v0.37.1).
 
 use super::call::{Call, Failure, annotate, told};
-use super::configurations::Configurations;
+use super::configurations::{Configurations, Configured};
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
 use crate::admission::manifests::Reloaded;
@@ -12,11 +12,12 @@ use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
 use crate::error::ApiResult;
+use crate::index::Place;
 use crate::json;
 use crate::managed;
 use crate::object::meta;
 use crate::registry::ids;
-use crate::store::Store;
+use crate::store::ResourceId;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +28,15 @@ use tree::Value;
 pub(in super::super) const NAME: &str = "MutatingAdmissionWebhook";
 
 /// The plugin.
-pub(in super::super) struct MutatingWebhooks(Hooks);
+pub(in super::super) struct MutatingWebhooks(Hooks<MutatingConfigurations>);
+
+/// The configurations of these webhooks.
+struct MutatingConfigurations;
+
+impl Configured for MutatingConfigurations {
+    const RESOURCE: ResourceId = ids::MUTATING_WEBHOOK_CONFIGURATIONS;
+    const PLACE: Place = Place::MutatingWebhooks;
+}
 
 /// The state of a write from one round to the next (`webhookReinvokeContext`).
 #[derive(Default)]
@@ -86,13 +95,12 @@ fn restore_managers(object: &mut Value, before: Option<Value>, notes: &mut Notes
 }
 
 impl MutatingWebhooks {
-    /// The plugin, for the configurations in that store.
+    /// The plugin, for stored configurations and those in files.
     ///
     /// # Errors
     /// If its own configuration is wrong.
-    pub(in super::super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
-        let hooks = Hooks::configured(NAME, config, store, ids::MUTATING_WEBHOOK_CONFIGURATIONS)?;
-        Ok(Box::new(MutatingWebhooks(hooks)))
+    pub(in super::super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(MutatingWebhooks(Hooks::configured(NAME, config)?)))
     }
 
     async fn dispatch(
@@ -231,8 +239,9 @@ fn default(write: &Attributes<'_>, object: &mut Value) {
 
 impl Plugin for MutatingWebhooks {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, notes: &'a mut Notes) -> Verdict<'a> {
-        let concerned = |all: &[&Configurations], _: &Value| Configurations::concerned(all, write);
-        self.0.configurations.verdict(of_webhooks(write), write.deadline, object, concerned, |hooks, object| {
+        let (sight, deadline) = (of_webhooks(write), write.deadline);
+        let concerned = |all: &[&Configurations<_>], _: &Value| Configurations::concerned(all, write);
+        self.0.configurations.verdict(sight, write.store, deadline, object, concerned, |hooks, object| {
             self.dispatch(hooks, write, object, notes)
         })
     }

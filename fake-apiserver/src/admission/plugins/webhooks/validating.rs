@@ -4,7 +4,7 @@
 //! any, and this with that of the first webhook.
 
 use super::call::{Call, Failure, annotate, annotate_all, told};
-use super::configurations::Configurations;
+use super::configurations::{Configurations, Configured};
 use super::hook::Hook;
 use super::hooks::{Hooks, is_about};
 use crate::admission::manifests::Reloaded;
@@ -13,8 +13,9 @@ use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, PluginError, Versions};
 use crate::auth::Notes;
 use crate::error::ApiResult;
+use crate::index::Place;
 use crate::registry::ids;
-use crate::store::Store;
+use crate::store::ResourceId;
 use futures::future::join_all;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -24,16 +25,23 @@ use tree::Value;
 pub(in super::super) const NAME: &str = "ValidatingAdmissionWebhook";
 
 /// The plugin.
-pub(in super::super) struct ValidatingWebhooks(Hooks);
+pub(in super::super) struct ValidatingWebhooks(Hooks<ValidatingConfigurations>);
+
+/// The configurations of these webhooks.
+struct ValidatingConfigurations;
+
+impl Configured for ValidatingConfigurations {
+    const RESOURCE: ResourceId = ids::VALIDATING_WEBHOOK_CONFIGURATIONS;
+    const PLACE: Place = Place::ValidatingWebhooks;
+}
 
 impl ValidatingWebhooks {
-    /// The plugin, for the configurations in that store.
+    /// The plugin, for stored configurations and those in files.
     ///
     /// # Errors
     /// If its own configuration is wrong.
-    pub(in super::super) fn configured(config: &Config, store: &Store) -> Result<Box<dyn Plugin>, PluginError> {
-        let hooks = Hooks::configured(NAME, config, store, ids::VALIDATING_WEBHOOK_CONFIGURATIONS)?;
-        Ok(Box::new(ValidatingWebhooks(hooks)))
+    pub(in super::super) fn configured(config: &Config) -> Result<Box<dyn Plugin>, PluginError> {
+        Ok(Box::new(ValidatingWebhooks(Hooks::configured(NAME, config)?)))
     }
 
     async fn dispatch(
@@ -86,8 +94,9 @@ impl ValidatingWebhooks {
 
 impl Plugin for ValidatingWebhooks {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
-        let concerned = |all: &[&Configurations], _: &Value| Configurations::concerned(all, write);
-        self.0.configurations.verdict(of_webhooks(write), write.deadline, object, concerned, |hooks, object| {
+        let (sight, deadline) = (of_webhooks(write), write.deadline);
+        let concerned = |all: &[&Configurations<_>], _: &Value| Configurations::concerned(all, write);
+        self.0.configurations.verdict(sight, write.store, deadline, object, concerned, |hooks, object| {
             self.dispatch(hooks, write, object, notes)
         })
     }

@@ -1,0 +1,161 @@
+//! Seeds and their forks: clusters of their own that begin with the same content.
+//!
+//! ```text
+//!   FakeApiServer ── freeze ──▶ Seed ──┬── fork ──▶ Fork: reads and writes of its own
+//!                                      └── fork ──▶ Fork ── freeze ──▶ Seed ── ...
+//! ```
+//! A fork costs microseconds and some kilobytes: objects, and all that is derived from them, are shared with the seed until one of both
+//! changes. What a fork does, neither its seed nor another fork sees.
+
+use super::FakeApiServer;
+use crate::audit::RequestLog;
+use crate::clock::{Clock, OffsetClock};
+use crate::cluster::Cluster;
+use crate::fault::Faults;
+use crate::http::{Replica, Wire, serve};
+use crate::store;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A cluster that does not change any more. A clone is the same one.
+#[derive(Clone)]
+pub struct Seed(Arc<Frozen>);
+
+struct Frozen {
+    content: store::Frozen,
+    /// A fork that serves nobody.
+    replica: Arc<Replica>,
+    clock: Arc<dyn Clock>,
+    /// The source of the uids and generated names of forks, with their names.
+    ids: u64,
+}
+
+/// A cluster that was forked from a [`Seed`]: one server, without a port. It has the users, flags, clock and controllers in the server (such
+/// as that of namespaces) of the server of its seed, and its own faults. Dropping it ends its watches.
+pub struct Fork {
+    replica: Arc<Replica>,
+    clock: Arc<dyn Clock>,
+    stop: Ending,
+}
+
+/// The end of a fork: cancelled when this is dropped.
+struct Ending(CancellationToken);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl FakeApiServer {
+    /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
+    pub async fn freeze(&self) -> Seed {
+        let first = &self.replicas[0];
+        Seed::of(first.replica(), &first.cluster_clock()).await
+    }
+}
+
+impl Seed {
+    async fn of(replica: &Arc<Replica>, clock: &Arc<dyn Clock>) -> Seed {
+        let cluster = &replica.cluster;
+        loop {
+            cluster.reconcilers.quiet().await;
+            let before = cluster.catalogs.load();
+            let content = cluster.store.freeze();
+            let ids = cluster.ids.below(u64::MAX);
+            let idle = fork(replica, clock, &content, ids, CancellationToken::new());
+            // What a definition leads to is no part of the content.
+            if Arc::ptr_eq(&before, &idle.cluster.catalogs.load()) {
+                return Seed(Arc::new(Frozen { content, replica: idle, clock: clock.clone(), ids }));
+            }
+        }
+    }
+
+    /// A new cluster with this content. Its uids and generated names depend on its name, which two forks should not have in common.
+    pub fn fork(&self, name: &str) -> Fork {
+        let Frozen { content, replica, clock, ids } = &*self.0;
+        let mut hasher = DefaultHasher::new();
+        (ids, name).hash(&mut hasher);
+        let stop = CancellationToken::new();
+        let replica = fork(replica, clock, content, hasher.finish(), stop.clone());
+        Fork { replica, clock: clock.clone(), stop: Ending(stop) }
+    }
+
+    /// The revision of the content.
+    pub fn revision(&self) -> u64 {
+        self.0.content.revision()
+    }
+}
+
+/// A server of another cluster with that content, like this one.
+fn fork(
+    replica: &Replica,
+    clock: &Arc<dyn Clock>,
+    content: &store::Frozen,
+    ids: u64,
+    stop: CancellationToken,
+) -> Arc<Replica> {
+    let cluster = Arc::new(replica.cluster.fork(content, ids, &stop));
+    let clock = OffsetClock::new(clock.clone(), 0);
+    let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
+    own.transport_security.clone_from(&replica.transport_security);
+    own.origins.clone_from(&replica.origins);
+    own.pages.clone_from(&replica.pages);
+    Arc::new(own)
+}
+
+impl Fork {
+    /// The response to a request, with its whole body. A watch is answered when it ends.
+    ///
+    /// # Errors
+    /// If the response breaks off.
+    pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
+        let request = request.map(|body| Wire::Given(Full::new(body)));
+        let response = serve(self.replica.clone(), Arc::default(), request).await;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?;
+        Ok(Response::from_parts(head, body.to_bytes()))
+    }
+
+    /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
+    pub async fn freeze(&self) -> Seed {
+        Seed::of(&self.replica, &self.clock).await
+    }
+
+    /// Ends its open watches, as a restarted server does. Clients may open new ones at once.
+    pub fn disconnect_watches(&self) {
+        self.replica.end_watches(self.stop.0.child_token());
+    }
+
+    /// The injected faults.
+    pub fn faults(&self) -> &Faults {
+        &self.cluster().faults
+    }
+
+    /// The record of requests, to wait on; empty unless the server of the seed records them.
+    pub fn request_log(&self) -> &RequestLog {
+        &self.cluster().log
+    }
+
+    /// The state of the cluster.
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.replica.cluster
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seed").field("revision", &self.revision()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Fork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fork").field("revision", &self.cluster().store.revision()).finish_non_exhaustive()
+    }
+}

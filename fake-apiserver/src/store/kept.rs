@@ -1,0 +1,91 @@
+//! What is derived from a store and kept with it, such as indexes: made when it is first asked for, and passed on to forks.
+
+use super::Store;
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// The number of places.
+const PLACES: usize = 16;
+
+/// Something that is derived from a store.
+pub trait Kept: Any + Default + Send + Sync {
+    /// The place where a store keeps it: one of the first sixteen, and no other type's.
+    const PLACE: usize;
+
+    /// The same for a fork of the store, whose content is that at `revision`: what is not yet known there has no part in it.
+    fn fork(&self, revision: u64) -> Self;
+}
+
+/// The things that are kept with a store.
+#[derive(Default)]
+pub(super) struct Shelf {
+    places: [OnceLock<Thing>; PLACES],
+    /// Those of the store that it was forked from, as they were then, and its revision.
+    before: Option<(Arc<Shelf>, u64)>,
+}
+
+/// A thing, and how another one is made of it for a fork.
+struct Thing {
+    value: Box<dyn Any + Send + Sync>,
+    fork: fn(&dyn Any, u64) -> Thing,
+}
+
+impl Thing {
+    fn new<T: Kept>(value: T) -> Thing {
+        Thing { value: Box::new(value), fork: |value, revision| Thing::new(known::<T>(value).fork(revision)) }
+    }
+}
+
+/// The thing as what it is.
+///
+/// # Panics
+/// If two types have the same place.
+fn known<T: Kept>(value: &dyn Any) -> &T {
+    value.downcast_ref().expect("no two types have the same place")
+}
+
+impl Shelf {
+    /// The things as they are at `revision`, which do not change any more.
+    pub(super) fn freeze(&self, revision: u64) -> Shelf {
+        let frozen = Shelf { places: Default::default(), before: self.before.clone() };
+        for (place, thing) in frozen.places.iter().zip(&self.places) {
+            if let Some(thing) = thing.get() {
+                place.get_or_init(|| (thing.fork)(&*thing.value, revision));
+            }
+        }
+        frozen
+    }
+
+    /// A shelf for a fork of the store at `revision`.
+    pub(super) fn after(before: &Arc<Shelf>, revision: u64) -> Shelf {
+        Shelf { places: Default::default(), before: Some((before.clone(), revision)) }
+    }
+
+    fn thing(&self, place: usize, new: impl FnOnce() -> Thing) -> &Thing {
+        self.places[place].get_or_init(|| self.forked(place).unwrap_or_else(new))
+    }
+
+    /// What is made of the thing that was there before.
+    fn forked(&self, place: usize) -> Option<Thing> {
+        let (before, revision) = self.before.as_ref()?;
+        match before.places[place].get() {
+            Some(thing) => Some((thing.fork)(&*thing.value, *revision)),
+            None => before.forked(place),
+        }
+    }
+}
+
+impl Store {
+    /// What is derived from this store and kept with it, which begins as the default.
+    pub fn kept<T: Kept>(&self) -> &T {
+        let thing = self.0.shelf.thing(T::PLACE, || Thing::new(T::default()));
+        known(&*thing.value)
+    }
+}
+
+impl fmt::Debug for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shelf").finish_non_exhaustive()
+    }
+}
