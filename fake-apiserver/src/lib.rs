@@ -109,7 +109,7 @@ pub use commit::saved::StateError;
 #[cfg(feature = "controllers")]
 pub use controllers::{Controller, Controllers, ControllersError};
 pub use fault::{Fault, FaultId, Faults, On};
-pub use server::{Builder, FakeApiServer, Fork, IdentityError, RunningReplica, Seed, StartError};
+pub use server::{Builder, CallError, FakeApiServer, Fork, IdentityError, RunningReplica, Seed, StartError};
 pub use version::git_version;
 
 #[cfg(feature = "fuzzing")]

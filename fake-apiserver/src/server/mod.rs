@@ -15,7 +15,7 @@ mod tls;
 
 pub use builder::{Builder, StartError};
 pub use replica::RunningReplica;
-pub use seed::{Fork, Seed};
+pub use seed::{CallError, Fork, Seed};
 pub use tls::IdentityError;
 
 use crate::audit::{RequestLog, RequestRecord};

@@ -15,7 +15,8 @@ use crate::fault::Faults;
 use crate::http::{Replica, Wire, serve};
 use crate::store;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::header::HOST;
+use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,6 +43,11 @@ pub struct Fork {
     clock: Arc<dyn Clock>,
     stop: Ending,
 }
+
+/// The error of a response that broke off.
+#[derive(Debug, thiserror::Error)]
+#[error("the response broke off: {0}")]
+pub struct CallError(String);
 
 /// The end of a fork: cancelled when this is dropped.
 struct Ending(CancellationToken);
@@ -110,15 +116,19 @@ fn fork(
 }
 
 impl Fork {
-    /// The response to a request, with its whole body. A watch is answered when it ends.
+    /// The response to a request, with its whole body. A watch is answered when it ends. A request without a host is for the server itself.
     ///
     /// # Errors
     /// If the response breaks off.
-    pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
-        let request = request.map(|body| Wire::Given(Full::new(body)));
+    pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, CallError> {
+        let mut request = request.map(|body| Wire::Given(Full::new(body)));
+        request
+            .headers_mut()
+            .entry(HOST)
+            .or_insert_with(|| HeaderValue::from_str(&self.replica.address).expect("a host and a port make a header"));
         let response = serve(self.replica.clone(), Arc::default(), request).await;
         let (head, body) = response.into_parts();
-        let body = body.collect().await.map_err(|error| error.to_string())?;
+        let body = body.collect().await.map_err(|error| CallError(error.to_string()))?;
         Ok(Response::from_parts(head, body.to_bytes()))
     }
 
