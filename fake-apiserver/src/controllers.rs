@@ -193,6 +193,6 @@ impl TokenGenerator for ServerKey {
     fn generate_token(&self, claims: &LegacyClaims) -> Result<String, SigningError> {
         let failed = |error: &dyn std::fmt::Display| SigningError(error.to_string());
         let claims = serde_json::to_value(claims).map_err(|error| failed(&error))?;
-        jwt::sign(self.0.authenticator.signing_key(), &claims.into()).map_err(|error| failed(&error))
+        jwt::sign(self.0.policy.authenticator.signing_key(), &claims.into()).map_err(|error| failed(&error))
     }
 }

@@ -10,11 +10,13 @@
 
 mod cases;
 mod connection;
+mod forks;
 mod measure;
 mod table;
 mod work;
 
 pub use cases::{CASES, Case};
+pub use forks::{Forks, forks};
 pub use measure::{send, table};
 pub use table::{Row, Table};
 pub use work::Costs;

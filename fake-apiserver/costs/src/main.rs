@@ -4,7 +4,7 @@ mod valgrind;
 
 use anyhow::Context;
 use clap::Parser;
-use costs::{CASES, COUNTED, Case, StatsAlloc, Table};
+use costs::{CASES, COUNTED, Case, Forks, StatsAlloc, Table};
 use std::alloc::System;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ enum Task {
     Table { file: PathBuf },
     /// Count the instructions of all cases with valgrind, and write them into a table.
     Instructions { file: PathBuf },
+    /// Fork a cluster, write to the forks, and print what one takes: microseconds, bytes; and the bytes that are left of all when they are gone.
+    Forks { objects: usize, forks: usize, writes: usize },
     /// Send requests of a case.
     Send { case: String, requests: u64 },
 }
@@ -40,6 +42,11 @@ fn main() -> anyhow::Result<()> {
                 row.instructions = Some(valgrind::instructions(case(&row.name)?)?);
             }
             write(&file, &table)
+        }
+        Task::Forks { objects, forks, writes } => {
+            let Forks { each, bytes, left } = costs::forks(objects, forks, writes)?;
+            println!("{} {bytes} {left}", each.as_secs_f64() * 1e6);
+            Ok(())
         }
         Task::Send { case: name, requests } => costs::send(case(&name)?, requests),
     }
