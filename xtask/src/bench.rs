@@ -11,6 +11,7 @@ mod beside;
 mod client;
 mod crowd;
 mod custom;
+mod forks;
 mod kubelet;
 mod load;
 mod namespace;
@@ -212,6 +213,7 @@ impl Bench<'_> {
         self.memory_of_owners(programs).await?;
         self.custom_objects().await?;
         self.definitions(programs).await?;
+        self.forks()?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;
