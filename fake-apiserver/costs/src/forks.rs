@@ -8,7 +8,7 @@ use fake_apiserver::{FakeApiServer, Fork, Seed};
 use http::Request;
 use std::time::{Duration, Instant};
 
-/// What forks of one seed have taken.
+/// The costs of forks of one seed.
 #[derive(Debug, Clone, Copy)]
 pub struct Forks {
     /// The mean time to make one.

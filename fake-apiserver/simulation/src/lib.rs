@@ -11,6 +11,7 @@
 pub mod store;
 
 #[path = "../../src/index/mod.rs"]
+#[allow(dead_code, reason = "most indexes are the server's")]
 mod index;
 
 mod actors;

@@ -88,7 +88,7 @@ impl RunningReplica {
         self.insecure.map(|address| format!("http://{address}"))
     }
 
-    /// What serves its requests.
+    /// The replica that serves its requests.
     pub(super) fn replica(&self) -> &Arc<Replica> {
         &self.replica
     }

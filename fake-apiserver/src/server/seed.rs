@@ -75,7 +75,7 @@ impl Seed {
             let content = cluster.store.freeze();
             let ids = cluster.ids.below(u64::MAX);
             let idle = fork(replica, clock, &content, ids, CancellationToken::new());
-            // What a definition leads to is no part of the content.
+            // The served resources are no part of the content.
             if Arc::ptr_eq(&before, &idle.cluster.catalogs.load()) {
                 return Seed(Arc::new(Frozen { content, replica: idle, clock: clock.clone(), ids }));
             }

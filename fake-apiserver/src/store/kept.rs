@@ -1,6 +1,5 @@
-//! What is derived from a store and kept with it, such as indexes: made when it is first asked for, and passed on to forks.
+//! The things that are derived from a store and kept with it, such as indexes: made when they are first asked for, and passed on to forks.
 
-use super::Store;
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +12,7 @@ pub trait Kept: Any + Default + Send + Sync {
     /// The place where a store keeps it: one of the first sixteen, and no other type's.
     const PLACE: usize;
 
-    /// The same for a fork of the store, whose content is that at `revision`: what is not yet known there has no part in it.
+    /// The same for a fork of the store, whose content is that of `revision`: later changes have no part in it.
     fn fork(&self, revision: u64) -> Self;
 }
 
@@ -62,25 +61,22 @@ impl Shelf {
         Shelf { places: Default::default(), before: Some((before.clone(), revision)) }
     }
 
+    /// The thing of that type, which begins as the default.
+    pub(super) fn get<T: Kept>(&self) -> &T {
+        known(&*self.thing(T::PLACE, || Thing::new(T::default())).value)
+    }
+
     fn thing(&self, place: usize, new: impl FnOnce() -> Thing) -> &Thing {
         self.places[place].get_or_init(|| self.forked(place).unwrap_or_else(new))
     }
 
-    /// What is made of the thing that was there before.
+    /// The thing that is made of the one that was there before.
     fn forked(&self, place: usize) -> Option<Thing> {
         let (before, revision) = self.before.as_ref()?;
         match before.places[place].get() {
             Some(thing) => Some((thing.fork)(&*thing.value, *revision)),
             None => before.forked(place),
         }
-    }
-}
-
-impl Store {
-    /// What is derived from this store and kept with it, which begins as the default.
-    pub fn kept<T: Kept>(&self) -> &T {
-        let thing = self.0.shelf.thing(T::PLACE, || Thing::new(T::default()));
-        known(&*thing.value)
     }
 }
 

@@ -191,6 +191,11 @@ impl Store {
         self.0.changes.of(resources)
     }
 
+    /// The thing of that type that is derived from this store and kept with it. It begins as the default.
+    pub fn kept<T: Kept>(&self) -> &T {
+        self.0.shelf.get()
+    }
+
     /// The content with its past.
     pub fn saved(&self) -> Saved {
         let (now, history) = {

@@ -1,6 +1,8 @@
 //! The blocks of Rust in README and `docs/` are copied from here; a test of the repository's pages holds them to it.
 
-use fake_apiserver::{Controller, FakeApiServer, ManualClock, On};
+use bytes::Bytes;
+use fake_apiserver::{Controller, FakeApiServer, Fork, ManualClock, On, Seed};
+use http::{Request, Response};
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, PostParams};
@@ -48,6 +50,19 @@ async fn what_a_test_can_do() -> Result {
     server.replica(0).stop().await; // an outage
     server.replica(0).start().await?;
     assert!(server.requests().is_empty()); // all requests, with users, bodies and codes
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_for_each_test() -> Result {
+    let server = FakeApiServer::builder().start().await?;
+    let token = server.admin_token();
+    let seed: Seed = server.freeze().await; // the objects as they are now, and all that followed from them
+    let fork: Fork = seed.fork("a test"); // its uids and generated names depend on this name
+    let request = Request::get("/api/v1/namespaces").header("authorization", format!("Bearer {token}"));
+    let response: Response<Bytes> = fork.call(request.body(Bytes::new())?).await?; // in the process, without a port
+    fork.faults().add(On::create("secrets").status(503)); // in this fork only
+    assert!(response.status().is_success());
     Ok(())
 }
 

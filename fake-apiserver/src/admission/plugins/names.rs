@@ -6,7 +6,7 @@ use crate::store::{Entry, Key, ResourceId, Store};
 use imbl::{HashMap, OrdSet};
 use std::sync::Arc;
 
-/// What each namespace has that has objects of a resource.
+/// The things of namespaces that have objects of a resource.
 pub(super) trait Named: Default + Send + Sync + 'static {
     /// The resource.
     const RESOURCE: ResourceId;

@@ -5,6 +5,7 @@ mod authentication;
 mod authorization;
 mod authorizer;
 mod bound;
+mod cluster;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod debug;
@@ -22,40 +23,29 @@ mod zpages;
 pub use error::StartError;
 
 use super::cert_dir;
-use super::follow::Followed;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
-use crate::allocation::Allocations;
-use crate::audit::{AuditOptions, Auditor, RequestLog};
+use crate::audit::AuditOptions;
+use crate::auth;
 use crate::auth::authentication_options::AuthenticationOptions;
 use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
-use crate::cluster::{Cluster, Policy};
 use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::dice::Dice;
-use crate::fault::Faults;
 use crate::http::{Limits, Origins, Replica};
 use crate::ids::Ids;
-use crate::measures::Measures;
-use crate::reconcile::{self, Reconcilers, bootstrap};
-use crate::repeats::Repeats;
-use crate::service_addresses::{Given, Known, ServiceAddresses};
-use crate::store::Store;
-use crate::threads;
-use crate::turns::Turns;
-use crate::webhook::Network;
+use crate::service_addresses::Given;
 use bound::Bound;
 use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
 use page_gates::PageGates;
 use pools::Pools;
 use reach::Reach;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -316,101 +306,6 @@ impl Builder {
         let (identity, pair) = Identity::generate(self.bind_address, &names, clients)?;
         cert_dir::write(folder, &pair)?;
         Ok(identity)
-    }
-
-    /// The state that all replicas share, with the objects of every new cluster.
-    async fn cluster(
-        &mut self,
-        ids: Ids,
-        bound: &[Bound],
-        shutdown: &CancellationToken,
-    ) -> Result<Arc<Cluster>, StartError> {
-        let mut authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
-        let described_others = self.read_others(&mut authentication)?;
-        let store = Store::with_history(self.history, self.history_bytes);
-        let catalogs = Arc::new(self.catalogs()?);
-        if let Some(state) = &self.state {
-            store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
-        }
-        let ids = Arc::new(ids);
-        let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
-        let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
-        let options = self.reconcilers(&authentication, &addresses);
-        let allocations = Arc::new(Allocations::new(self.pools.ranges()?, self.pools.node_ports.clone()));
-        let runtime = threads::runtime().expect("binding the ports has started them");
-        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
-        let services = Arc::new(Known { given: self.services.clone(), own });
-        let network = Network::new(ServiceAddresses { store: store.clone(), known: services.clone() });
-        self.admission.clock = self.clock.clone();
-        let admission = admission_chain::chain(&self.admission)?;
-        let authenticator = Authenticator::new(authentication)?;
-        let measures = Arc::<Measures>::default();
-        let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
-        let (others, others_file) = others?;
-        let described = authorizer::described(&self.authorization, &network, &self.clock, &measures)?;
-        let folders = admission.folders().map(Followed::folder);
-        let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();
-        let reloads = followed.iter().map(|followed| followed.reloads().clone()).collect();
-        let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
-        let shared = reconcile::Shared {
-            options: options.into(),
-            store: store.clone(),
-            ids: ids.clone(),
-            catalogs: catalogs.clone(),
-            allocations: allocations.clone(),
-            network: network.clone(),
-            clock: self.clock.clone(),
-        };
-        let policy = Policy {
-            authorizer: described.authorizers,
-            has_rbac: described.has_rbac,
-            allocations,
-            admission,
-            reserves_names: !self.admission.without_manifests,
-            reloads,
-            measures,
-            authenticator,
-            others,
-            services,
-            allow_privileged: self.allow_privileged,
-            request_timeout: (!self.patient).then_some(self.request_timeout),
-            write_latency: self.write_latency,
-            min_request_timeout: self.min_request_timeout,
-            turns: Arc::new(Turns::new()),
-            auditor: auditor.map(Arc::new),
-        };
-        let cluster = Arc::new(Cluster {
-            policy: policy.into(),
-            reconcilers: Reconcilers::new(shared, shutdown, &runtime),
-            network,
-            store,
-            ids,
-            faults: Faults::default(),
-            log: RequestLog::new(self.record_requests),
-            parsed: ParsedObjects::default(),
-            forms: Arc::default(),
-            repeats: Repeats::default(),
-            catalogs,
-        });
-        for file in followed {
-            file.run(shutdown.clone(), &runtime);
-        }
-        let created = bootstrap::create(&cluster.reconcilers, cluster.policy.has_rbac, &addresses);
-        created.await.expect("the objects of a new cluster are sound");
-        Ok(cluster)
-    }
-
-    /// The reconcilers of a server that others reach at those addresses.
-    fn reconcilers(&self, authentication: &auth::Config, addresses: &[SocketAddr]) -> reconcile::Options {
-        reconcile::Options {
-            namespaces: self.namespace_controller,
-            cluster_roles: self.cluster_role_aggregation,
-            policy_status: self.validating_admission_policy_status,
-            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
-            endpoints: !self.reach.without_endpoints,
-            trusted: Self::trusted(authentication),
-            unserved_pages: self.page_gates.unserved(),
-        }
     }
 
     /// Lets the replicas serve.

@@ -98,10 +98,11 @@ impl<K: Configured> Index for Configurations<K> {
 
     /// A fork has services of its own.
     fn fork(&self) -> Self {
-        let apart = |(name, Configuration { generation, hooks }): (&Box<str>, &Configuration)| {
-            let hooks = hooks.iter().map(|hook| Arc::new(hook.apart())).collect();
-            (name.clone(), Configuration { generation: generation.clone(), hooks })
+        let apart = |Configuration { generation, hooks }: &Configuration| Configuration {
+            generation: generation.clone(),
+            hooks: hooks.iter().map(|hook| Arc::new(hook.apart())).collect(),
         };
-        Configurations { by_name: self.by_name.iter().map(apart).collect(), kind: PhantomData }
+        let by_name = self.by_name.iter().map(|(name, configuration)| (name.clone(), apart(configuration)));
+        Configurations { by_name: by_name.collect(), kind: PhantomData }
     }
 }
