@@ -1,7 +1,7 @@
 //! Objects in the versions of other managers, where a webhook converts. Ownership of fields is computed by pure functions, which cannot
 //! wait: an attempt that lacks a conversion ends, the webhook is called, and the next attempt starts with all conversions made so far.
 
-use super::Request;
+use super::Act;
 use crate::managed::{self, Set, Type, Versions};
 use crate::registry::managers::Endpoint;
 use std::cell::{Cell, RefCell};
@@ -31,9 +31,9 @@ impl Answers {
     }
 
     /// Requests the missing conversion from the webhook; true if one was missing.
-    pub(super) async fn ask(&mut self, request: &Request<'_>) -> bool {
+    pub(super) async fn ask(&mut self, act: &Act<'_>) -> bool {
         let Some(question) = self.open.take() else { return false };
-        let version = request.resource.versions.iter().find(|version| *version.api_version == *question.1);
+        let version = act.resource.versions.iter().find(|version| *version.api_version == *question.1);
         let answer = match version {
             Some(version) => version.by_webhook(vec![question.0.clone()]).await.map(|mut answer| answer.swap_remove(0)),
             None => Err(format!("there is no version {}", question.1)),

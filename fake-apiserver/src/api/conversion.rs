@@ -3,7 +3,7 @@
 //! All of it waits for a webhook, for no longer than the request may take, and holds no lock meanwhile. Objects converted by a webhook have
 //! their final form from here on; the wire changes only objects that are converted without one.
 
-use super::Request;
+use super::Act;
 use super::list::Items;
 use super::selection::Selection;
 use crate::commit::{draft, read};
@@ -32,7 +32,7 @@ async fn ask(
     Ok(Arc::new(object))
 }
 
-impl Request<'_> {
+impl Act<'_> {
     /// A stored object in the version of the request.
     ///
     /// # Errors

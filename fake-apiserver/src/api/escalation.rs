@@ -4,7 +4,7 @@
 //! Ports `pkg/registry/rbac/{escalation_check,helpers}.go` and `pkg/registry/rbac/*/policybased` (v1.37.1). Without RBAC
 //! there is nothing to check.
 
-use super::Request;
+use super::Act;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::rbac::{Rbac, Unresolved};
@@ -15,22 +15,22 @@ use crate::registry::{Grants, RBAC_GROUP, RoleRef, Rule};
 use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
-pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let Some(grants) = request.resource.rules.grants.filter(|_| request.cluster.policy.has_rbac) else { return Ok(()) };
-    if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
+pub(super) fn check(act: &Act<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
+    let Some(grants) = act.resource.rules.grants.filter(|_| act.cluster.policy.has_rbac) else { return Ok(()) };
+    if act.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
     match grants {
-        Grants::Rules => role(request, new, old),
-        Grants::Role => binding(request, new),
+        Grants::Rules => role(act, new, old),
+        Grants::Role => binding(act, new),
     }
 }
 
-fn role(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    if authorized(request, "escalate", RBAC_GROUP, &request.resource.plural, request.name)? {
+fn role(act: &Act<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
+    if authorized(act, "escalate", RBAC_GROUP, &act.resource.plural, act.name)? {
         return Ok(());
     }
-    confirm(request, new, &Rule::all_of(new))?;
+    confirm(act, new, &Rule::all_of(new))?;
     let aggregates = |role: &Value| {
         role.pointer("/aggregationRule/clusterRoleSelectors")
             .and_then(Value::as_array)
@@ -38,36 +38,35 @@ fn role(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()
     };
     if aggregates(new) || old.is_some_and(aggregates) {
         let why = "must have cluster-admin privileges to use the aggregationRule";
-        confirm(request, new, &full_authority())
-            .map_err(|_| ApiError::forbidden(request.version.qualified(), meta::name(new), why))?;
+        confirm(act, new, &full_authority())
+            .map_err(|_| ApiError::forbidden(act.version.qualified(), meta::name(new), why))?;
     }
     Ok(())
 }
 
-fn binding(request: &Request<'_>, new: &Value) -> ApiResult<()> {
+fn binding(act: &Act<'_>, new: &Value) -> ApiResult<()> {
     let reference = RoleRef::of(new);
     if let Some(resource) = reference.resource()
-        && authorized(request, "bind", &reference.api_group, resource, &reference.name)?
+        && authorized(act, "bind", &reference.api_group, resource, &reference.name)?
     {
         return Ok(());
     }
-    let role = Rbac.role(&request.cluster.store, &reference, request.namespace);
-    let role = role.map_err(|unresolved| missing(request, &unresolved))?;
-    confirm(request, new, &role.rules)
+    let role = Rbac.role(&act.cluster.store, &reference, act.namespace);
+    let role = role.map_err(|unresolved| missing(act, &unresolved))?;
+    confirm(act, new, &role.rules)
 }
 
-fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> ApiResult<bool> {
-    let target =
-        Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
-    let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, verb, target) };
-    Ok(request.cluster.authorize(&attributes)?.is_allowed())
+fn authorized(act: &Act<'_>, verb: &str, group: &str, resource: &str, name: &str) -> ApiResult<bool> {
+    let target = Target::Resource { group, version: "*", resource, subresource: "", namespace: act.namespace, name };
+    let attributes = Attributes { deadline: &act.deadline, ..Attributes::new(&act.user, verb, target) };
+    Ok(act.cluster.authorize(&attributes)?.is_allowed())
 }
 
-fn confirm(request: &Request<'_>, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let (resource, deadline) = (&request.resource.plural, &request.deadline);
-    let (store, user) = (&request.cluster.store, &request.user);
-    let confirmed = Rbac.confirm_no_escalation(store, user, request.namespace, rules, resource, deadline);
-    confirmed?.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
+fn confirm(act: &Act<'_>, object: &Value, rules: &[Rule]) -> ApiResult<()> {
+    let (resource, deadline) = (&act.resource.plural, &act.deadline);
+    let (store, user) = (&act.cluster.store, &act.user);
+    let confirmed = Rbac.confirm_no_escalation(store, user, act.namespace, rules, resource, deadline);
+    confirmed?.map_err(|why| ApiError::forbidden(act.version.qualified(), meta::name(object), why))
 }
 
 /// `fullAuthority`: all verbs on all resources, and on all paths.
@@ -80,9 +79,9 @@ fn full_authority() -> [Rule; 2] {
 }
 
 /// 404 for the role of a binding. Upstream names the requested resource in it, not that of the role.
-fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
+fn missing(act: &Act<'_>, unresolved: &Unresolved) -> ApiError {
     match unresolved.role() {
-        Some(role) => ApiError::not_found(request.version.qualified(), role),
+        Some(role) => ApiError::not_found(act.version.qualified(), role),
         None => ApiError::untyped(unresolved.by_kind()),
     }
 }

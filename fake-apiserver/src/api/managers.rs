@@ -1,7 +1,7 @@
 //! Field management of writes: the manager, endpoint and versions of a request, for `managed/` (`FieldManager` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and its callers in `k8s.io/apiserver/pkg/endpoints/handlers`).
 
-use super::Request;
+use super::Act;
 use super::asked::{Answers, Asking};
 use super::request::decode::Expected;
 use super::request::options::WriteOptions;
@@ -30,17 +30,17 @@ pub(super) fn spelled_out(mut object: Value) -> Value {
 }
 
 /// The endpoint of a request.
-pub(super) fn endpoint<'r>(request: &Request<'r>) -> Endpoint<'r> {
-    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
-    Endpoint { resource: request.resource, version: request.version, subresource }
+pub(super) fn endpoint<'r>(act: &Act<'r>) -> Endpoint<'r> {
+    let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
+    Endpoint { resource: act.resource, version: act.version, subresource }
 }
 
 /// The name of the manager of a request other than an apply: the given one, or the `User-Agent` up to the first `/`.
-pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
+pub(super) fn manager(act: &Act<'_>, options: &WriteOptions) -> String {
     if !options.field_manager.is_empty() {
         return options.field_manager.clone();
     }
-    let agent = request.user_agent.split('/').next().unwrap_or_default();
+    let agent = act.user_agent.split('/').next().unwrap_or_default();
     if agent.len() <= MAX_NAME && agent.bytes().all(|byte| byte.is_ascii_graphic()) {
         return agent.to_owned();
     }
@@ -55,43 +55,43 @@ pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
 }
 
 /// Sets the field managers of an object of another kind that a request creates and the server answers at once.
-pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Expected<'_>, object: &mut Value) {
+pub(super) fn asked(act: &Act<'_>, options: &WriteOptions, expected: &Expected<'_>, object: &mut Value) {
     let (api_version, kind) = (expected.api_version, expected.kind);
-    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
-    let now = format_seconds(request.now);
+    let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
+    let now = format_seconds(act.now);
     let versions = Single { api_version, kind };
-    let deadline = request.deadline.clone();
+    let deadline = act.deadline.clone();
     let context =
         Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, deadline };
     meta::metadata_mut(object).remove(FIELD);
-    let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(request, options));
+    let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(act, options));
     if let Ok(managers) = managers {
         set(object, &managers);
     }
 }
 
 /// Sets the field managers of a new object.
-pub(super) fn created(request: &Request<'_>, options: &WriteOptions, object: &mut Value) {
+pub(super) fn created(act: &Act<'_>, options: &WriteOptions, object: &mut Value) {
     let sent = meta::metadata_mut(object).remove(FIELD);
     let managers = match managed::asks_for_reset(sent.as_ref()) {
         true => Managers::new(),
         false => managed::decode(sent.as_ref()).unwrap_or_default(),
     };
-    let old = empty(&request.version.api_version, &request.version.kind);
-    if let Ok(managers) = updated(request, options, &old, object, managers, &Answers::default()) {
+    let old = empty(&act.version.api_version, &act.version.kind);
+    if let Ok(managers) = updated(act, options, &old, object, managers, &Answers::default()) {
         set(object, &managers);
     }
 }
 
 /// Sets the field managers of an object that an update or a patch changes. Objects without managers stay so.
-pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, object: &mut Value, old: &Value) {
+pub(super) async fn changed(act: &Act<'_>, options: &WriteOptions, object: &mut Value, old: &Value) {
     let sent = meta::metadata_mut(object).remove(FIELD);
     let stored = Metadata::of(old).field(FIELD);
     let live = || managed::decode(stored).unwrap_or_default();
     let managers = match &sent {
-        _ if request.subresource.is_some() => live(),
+        _ if act.subresource.is_some() => live(),
         // Decoding a custom resource drops an empty list.
-        Some(Value::Array(entries)) if entries.is_empty() && request.version.is_custom() => live(),
+        Some(Value::Array(entries)) if entries.is_empty() && act.version.is_custom() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
     };
@@ -100,8 +100,8 @@ pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, objec
     }
     let mut answers = Answers::default();
     let managers = loop {
-        let managers = updated(request, options, old, object, managers.clone(), &answers);
-        if !answers.ask(request).await {
+        let managers = updated(act, options, old, object, managers.clone(), &answers);
+        if !answers.ask(act).await {
             break managers;
         }
     };
@@ -113,22 +113,22 @@ pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, objec
 
 /// The managers after an update.
 fn updated(
-    request: &Request<'_>,
+    act: &Act<'_>,
     options: &WriteOptions,
     old: &Value,
     new: &Value,
     managers: Managers,
     answers: &Answers,
 ) -> Result<Managers, String> {
-    let endpoint = endpoint(request);
-    let now = format_seconds(request.now);
+    let endpoint = endpoint(act);
+    let now = format_seconds(act.now);
     let asking = Asking { endpoint: &endpoint, answers };
-    let deadline = request.deadline.clone();
+    let deadline = act.deadline.clone();
     let context = Context { versions: &asking, deadline, ..endpoint.context(endpoint.trees(), &now) };
-    let name = manager(request, options);
-    match request.version.built_in_from_storage(new) {
+    let name = manager(act, options);
+    match act.version.built_in_from_storage(new) {
         Some(new) => {
-            let old = request.version.built_in_from_storage(old).unwrap_or_else(|| old.clone());
+            let old = act.version.built_in_from_storage(old).unwrap_or_else(|| old.clone());
             context.update(&old, &new, managers, &name)
         }
         None => context.update(old, new, managers, &name),
@@ -165,8 +165,8 @@ pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
 }
 
 /// The places of the replicas in all versions of the resource of a request.
-pub(super) fn scale_places(request: &Request<'_>) -> Vec<(String, Option<Vec<Element>>)> {
-    let versions = request.resource.versions.iter().map(|version| {
+pub(super) fn scale_places(act: &Act<'_>) -> Vec<(String, Option<Vec<Element>>)> {
+    let versions = act.resource.versions.iter().map(|version| {
         let path = match &version.scale {
             Some(paths) => Some(paths.replicas.as_str()),
             None => (!version.is_custom()).then_some(".spec.replicas"),
@@ -178,19 +178,13 @@ pub(super) fn scale_places(request: &Request<'_>) -> Vec<(String, Option<Vec<Ele
 }
 
 /// The managers of a scale that an update changes. A scale without managers stays so.
-pub(super) fn scaled(
-    request: &Request<'_>,
-    options: &WriteOptions,
-    old: &Value,
-    new: &Value,
-    managers: Managers,
-) -> Managers {
+pub(super) fn scaled(act: &Act<'_>, options: &WriteOptions, old: &Value, new: &Value, managers: Managers) -> Managers {
     if managers.is_empty() {
         return managers;
     }
-    let now = format_seconds(request.now);
+    let now = format_seconds(act.now);
     let context = of_scale(Trees::Canonical, &now);
-    context.update(old, new, managers.clone(), &manager(request, options)).unwrap_or(managers)
+    context.update(old, new, managers.clone(), &manager(act, options)).unwrap_or(managers)
 }
 
 fn keep(object: &mut Value, stored: Option<&Value>) {
@@ -201,14 +195,14 @@ fn keep(object: &mut Value, stored: Option<&Value>) {
 }
 
 /// Keeps the managers' old times, if nothing else has changed (`IgnoreManagedFieldsTimestampsTransformer`).
-pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) {
+pub(super) fn settle_times(act: &Act<'_>, new: &mut Value, old: &Value) {
     let stored = Metadata::of(old).field(FIELD).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let sent = take(new);
     let same = |(one, other)| timeless(one).eq(timeless(other));
     if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
-        let ty = match request.version.is_custom() {
+        let ty = match act.version.is_custom() {
             true => Type::Atomic,
-            false => Type::built_in(request.resource.storage().ty()),
+            false => Type::built_in(act.resource.storage().ty()),
         };
         put(new, stored.to_vec());
         if managed::equal(ty, old, new, Empty::OrNone) {

@@ -1,5 +1,6 @@
 //! The verbs, one a file: options, then the store, then the reply. They do not know HTTP.
 
+mod act;
 mod admission;
 mod apply;
 mod asked;
@@ -25,6 +26,7 @@ mod update;
 mod watch;
 mod write;
 
+pub(crate) use act::Act;
 pub(crate) use conversion::Converting;
 pub(crate) use list::{Items, Listing};
 pub(crate) use reply::Reply;
@@ -37,7 +39,8 @@ use special::{binding, component_statuses, eviction, log, proxy, reviews, scale,
 
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    request.warnings.extend(request.version.deprecation.as_ref().map(|notice| notice.warning.clone()));
+    let version = request.version;
+    request.warnings.extend(version.deprecation.as_ref().map(|notice| notice.warning.clone()));
     serve(request, verb).await
 }
 

@@ -1,10 +1,10 @@
 //! The permissions of the user who makes a request, for the rules of the kind that it writes.
 
-use super::Request;
+use super::Act;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::registry::{Asked, Permissions};
 
-impl Permissions for Request<'_> {
+impl Permissions for Act<'_> {
     fn verb(&self) -> &str {
         self.verb
     }

@@ -1,7 +1,7 @@
 //! Preconditions: the uid and resource version that the stored object must have, and the storage layer's refusals.
 //! `Preconditions.Check` of `k8s.io/apiserver/pkg/storage`.
 
-use super::Request;
+use super::Act;
 use super::request::options::WriteOptions;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::meta;
@@ -10,53 +10,41 @@ use tree::{Value, json};
 
 /// 409 if the stored object has another uid than `sent`; `entry` is `None` where an update creates.
 pub(super) fn check_uid(
-    request: &Request<'_>,
+    act: &Act<'_>,
     options: &WriteOptions,
     key: &Key,
     sent: &str,
     entry: Option<&Entry>,
 ) -> ApiResult<()> {
     let stored = entry.map_or("", |entry| &entry.meta.uid);
-    check(request, options, key, "UID", sent, stored)
+    check(act, options, key, "UID", sent, stored)
 }
 
 /// 409 if the stored object is at another revision than `sent`.
-pub(super) fn check_revision(
-    request: &Request<'_>,
-    options: &WriteOptions,
-    sent: &str,
-    entry: &Entry,
-) -> ApiResult<()> {
-    check(request, options, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
+pub(super) fn check_revision(act: &Act<'_>, options: &WriteOptions, sent: &str, entry: &Entry) -> ApiResult<()> {
+    check(act, options, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
 }
 
-fn check(
-    request: &Request<'_>,
-    options: &WriteOptions,
-    key: &Key,
-    what: &str,
-    sent: &str,
-    stored: &str,
-) -> ApiResult<()> {
+fn check(act: &Act<'_>, options: &WriteOptions, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
-    let (directory, path) = (&request.resource.storage_prefix, key.path());
+    let (directory, path) = (&act.resource.storage_prefix, key.path());
     // A dry run does not come as far as to etcd, whose keys have a prefix.
     let prefix = if options.dry_run { "" } else { "/registry" };
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: {prefix}/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
-    Err(ApiError::conflict(request.version.qualified(), key.name(), why))
+    Err(ApiError::conflict(act.version.qualified(), key.name(), why))
 }
 
 /// 422 if the patched object has another uid.
-pub(super) fn refuse_other_uid(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
+pub(super) fn refuse_other_uid(act: &Act<'_>, new: &Value, old: &Value) -> ApiResult<()> {
     let Some(error) = changed_uid(new, old) else { return Ok(()) };
     // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
-    let times = if request.version.is_custom() { 2 } else { 1 };
-    Err(ApiError::invalid(request.resource.qualified_kind(), request.name, &vec![error; times]))
+    let times = if act.version.is_custom() { 2 } else { 1 };
+    Err(ApiError::invalid(act.resource.qualified_kind(), act.name, &vec![error; times]))
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

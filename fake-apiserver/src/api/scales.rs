@@ -3,7 +3,7 @@
 //! Follows `scaleFromDeployment` and the like of `pkg/registry/apps/*/storage/storage.go` (v1.37.1), and `scaleFromCustomResource` of
 //! `k8s.io/apiextensions-apiserver/pkg/registry/customresource/etcd.go` (v0.37.1).
 
-use super::Request;
+use super::Act;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ScalePaths, at_path, scale_selector};
@@ -14,8 +14,8 @@ pub(super) const UNSET: i32 = i32::MIN;
 
 /// The scale of a workload. A custom resource may have no replicas yet: `missing` is used for them; if it is `None`, they are
 /// required.
-pub(super) fn of(request: &Request<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
-    let (spec, status) = match &request.version.scale {
+pub(super) fn of(act: &Act<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
+    let (spec, status) = match &act.version.scale {
         Some(paths) => of_custom(paths, workload, missing)?,
         None => {
             let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;

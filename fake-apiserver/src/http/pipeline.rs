@@ -242,17 +242,16 @@ impl<'r> Exchange<'r> {
             }
         };
         trace.body.clone_from(&body.bytes);
-        let mut request = api::Request {
+        let policy = &self.replica.cluster.policy;
+        let act = api::Act {
             cluster: &self.replica.cluster,
             objects: self.objects(),
-            commits: self
-                .ticket
-                .commits(&self.replica.cluster.store)
-                .held_for(&self.replica.cluster.policy.write_latency),
+            commits: self.ticket.commits(&self.replica.cluster.store).held_for(&policy.write_latency),
             view: &self.replica.view,
             clock: &self.replica.clock,
             now: self.now,
             user,
+            user_agent: header(self.parts, USER_AGENT),
             verb: self.verb,
             registry: &catalog.registry,
             resource,
@@ -260,17 +259,19 @@ impl<'r> Exchange<'r> {
             namespace: path.namespace,
             name: path.name,
             subresource,
-            query: &self.query,
-            forward: connects.then(|| Box::new(self.forward(path))),
-            user_agent: header(self.parts, USER_AGENT),
-            body,
             ends: limit.map(|limit| later(Instant::now(), limit.duration)),
             deadline,
             warnings: std::mem::take(&mut trace.warnings),
             annotations: &mut trace.annotations,
-            audited: trace.audited.as_deref_mut(),
             measures: &self.replica.measures,
             shutdown: &self.replica.shutdown,
+        };
+        let mut request = api::Request {
+            act,
+            query: &self.query,
+            forward: connects.then(|| Box::new(self.forward(path))),
+            body,
+            audited: trace.audited.as_deref_mut(),
         };
         self.leave(offload, limit).await;
         if request.body.bytes.len() >= SMALL {
@@ -285,7 +286,7 @@ impl<'r> Exchange<'r> {
             query: &self.query,
             now: self.now,
             computation: &offload.computation,
-            deadline: &request.deadline,
+            deadline: &request.act.deadline,
         };
         let responded = match (result, request.audited.as_deref_mut()) {
             (Ok(reply), None) => rendering.respond(reply),

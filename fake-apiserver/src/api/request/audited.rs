@@ -33,7 +33,7 @@ pub(in crate::api) fn patch(request: &mut Request<'_>, format: PatchFormat) {
     let is_json = format != PatchFormat::Apply || bytes.trim_ascii_start().starts_with(b"{");
     if is_json && serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
         audited.patch(json::compact(bytes));
-    } else if !is_json && let Ok(document) = yaml::parse(bytes, &request.deadline) {
+    } else if !is_json && let Ok(document) = yaml::parse(bytes, &request.act.deadline) {
         audited.patch(schema::encode_any(&document.value).into_bytes());
     }
 }

@@ -12,22 +12,10 @@ pub(crate) mod query;
 pub(crate) use identity::{check_identity, ensure_namespace, undeterminable_name};
 pub(crate) use query::Query;
 
-use crate::audit::{Annotation, Audited};
-use crate::auth::User;
-use crate::clock::Clock;
-use crate::cluster::{Cluster, LiveObjects};
-use crate::commit::Commits;
-use crate::deadline::Deadline;
-use crate::error::ApiError;
-use crate::measures::Measures;
-use crate::registry::{Registry, Resource, Subresource, Version};
-use crate::store::Key;
-use crate::view::View;
+use super::act::Act;
+use crate::audit::Audited;
 use bytes::Bytes;
-use jiff::Timestamp;
-use std::sync::Arc;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use std::ops::{Deref, DerefMut};
 
 /// The complete body of a request.
 pub(crate) struct Body<'r> {
@@ -51,51 +39,28 @@ pub(crate) struct Forward<'r> {
 
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
-    pub(crate) cluster: &'r Cluster,
-    /// The objects that authentication depends on.
-    pub(crate) objects: LiveObjects<'r>,
-    /// Its writes to the store.
-    pub(crate) commits: Commits<'r>,
-    /// The view of the replica.
-    pub(crate) view: &'r View,
-    /// The clock of the replica that serves it.
-    pub(crate) clock: &'r Arc<dyn Clock>,
-    /// The time of that clock when the request arrived, or after its last wait.
-    pub(crate) now: Timestamp,
-    pub(crate) user: Arc<User>,
-    /// The verb, as authorizers know it.
-    pub(crate) verb: &'r str,
-    /// The resources that are served.
-    pub(crate) registry: &'r Registry,
-    /// The resource, as it is stored.
-    pub(crate) resource: &'r Arc<Resource>,
-    /// The served version of the resource.
-    pub(crate) version: &'r Arc<Version>,
-    /// The namespace; empty for cluster-scoped resources, and for all namespaces.
-    pub(crate) namespace: &'r str,
-    /// The name; empty for the collection.
-    pub(crate) name: &'r str,
-    pub(crate) subresource: Option<&'r Subresource>,
+    /// The act that it asks for.
+    pub(crate) act: Act<'r>,
     pub(crate) query: &'r Query<'r>,
     /// Set if its handler connects. Boxed, for it is rare.
     pub(crate) forward: Option<Box<Forward<'r>>>,
-    /// The `User-Agent` header, or "".
-    pub(crate) user_agent: &'r str,
     pub(crate) body: Body<'r>,
-    /// The end of its time, if that is limited.
-    pub(crate) ends: Option<Instant>,
-    /// The deadline of its computations.
-    pub(crate) deadline: Deadline,
-    /// The texts of the response's `Warning` headers.
-    pub(crate) warnings: Vec<String>,
-    /// The annotations of the audit event.
-    pub(crate) annotations: &'r mut Vec<Annotation>,
     /// The audit of the request; `None` if there is none.
     pub(crate) audited: Option<&'r mut Audited>,
-    /// The replica's counts.
-    pub(crate) measures: &'r Measures,
-    /// The token that is cancelled when the replica stops; the request must not wait any longer then.
-    pub(crate) shutdown: &'r CancellationToken,
+}
+
+impl<'r> Deref for Request<'r> {
+    type Target = Act<'r>;
+
+    fn deref(&self) -> &Act<'r> {
+        &self.act
+    }
+}
+
+impl DerefMut for Request<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.act
+    }
 }
 
 impl<'r> Request<'r> {
@@ -105,19 +70,5 @@ impl<'r> Request<'r> {
     /// If its handler does not connect.
     pub(super) fn forward(&self) -> &Forward<'r> {
         self.forward.as_ref().expect("a request whose handler connects has them")
-    }
-
-    pub(super) fn key(&self) -> Key {
-        Key::new(self.resource.id, self.namespace, self.name)
-    }
-
-    /// Whether its resource is served as it was when the request came.
-    pub(super) fn is_current(&self) -> bool {
-        let catalog = self.cluster.catalog();
-        catalog.registry.get(self.resource.id).is_some_and(|served| Arc::ptr_eq(served, self.resource))
-    }
-
-    pub(super) fn not_found(&self) -> ApiError {
-        ApiError::not_found(self.version.qualified(), self.name)
     }
 }

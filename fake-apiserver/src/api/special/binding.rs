@@ -1,10 +1,9 @@
 //! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
 
-use crate::api::request::Body;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::options::WriteOptions;
 use crate::api::write::rewrite;
-use crate::api::{Reply, Request, admission, managers, preconditions};
+use crate::api::{Act, Reply, Request, admission, managers, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
@@ -31,19 +30,16 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
     let (binding, node) = admitted(request, &options, binding, name.clone()).await?;
     let pods = request.registry.known(ids::PODS);
     let mut no_annotations = Vec::new();
-    let own = Request {
+    let own = Act {
         resource: pods,
         version: pods.storage(),
         subresource: pods.storage().subresource("binding"),
         name: &name,
         user: request.user.clone(),
-        body: Body { content_type: request.body.content_type, bytes: request.body.bytes.clone() },
         deadline: request.deadline.clone(),
         warnings: Vec::new(),
         annotations: &mut no_annotations,
-        audited: None,
-        forward: None,
-        ..*request
+        ..request.act
     };
     assign(&own, &options, &binding, &node).await
 }
@@ -67,13 +63,13 @@ async fn admitted(
 }
 
 /// Assigns the pod of the request to a node.
-async fn assign(request: &Request<'_>, options: &WriteOptions, binding: &Value, node: &str) -> ApiResult<Reply> {
-    let now = format_seconds(request.now);
-    let assignment = rewrite(request, options, |request, entry, pod| {
-        preconditions::check_uid(request, options, &entry.key, meta::uid(binding), Some(entry))?;
-        preconditions::check_revision(request, options, meta::resource_version(binding), entry)?;
-        let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
-        let name = request.name;
+async fn assign(act: &Act<'_>, options: &WriteOptions, binding: &Value, node: &str) -> ApiResult<Reply> {
+    let now = format_seconds(act.now);
+    let assignment = rewrite(act, options, |act, entry, pod| {
+        preconditions::check_uid(act, options, &entry.key, meta::uid(binding), Some(entry))?;
+        preconditions::check_revision(act, options, meta::resource_version(binding), entry)?;
+        let conflict = |why: String| Err(ApiError::conflict(BINDING, act.name, why));
+        let name = act.name;
         if meta::deletion_timestamp(pod).is_some() {
             return conflict(format!("pod {name} is being deleted, cannot be assigned to a host"));
         }

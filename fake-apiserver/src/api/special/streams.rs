@@ -19,7 +19,8 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
     if stream == Stream::Ports {
         request.query.all("ports").flat_map(|ports| ports.split(',')).try_for_each(check_port)?;
     }
-    admission::connect(request, &mut options(request, stream)).await?;
+    let mut asked = options(request, stream);
+    admission::connect(request, &mut asked).await?;
     if verb != "create" {
         authorize_create(request)?;
     }

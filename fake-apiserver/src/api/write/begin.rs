@@ -16,9 +16,9 @@ pub(super) struct Allocators(Option<(Allocator, Arc<Catalog>)>);
 impl Allocators {
     /// The allocators of a write; a write through a subresource has none.
     pub(super) fn of(write: &Write<'_, '_>) -> Self {
-        let request = &write.request;
-        let own = request.resource.rules.allocates.filter(|_| request.subresource.is_none());
-        Allocators(own.map(|allocator| (allocator, request.cluster.catalog())))
+        let act = &write.act;
+        let own = act.resource.rules.allocates.filter(|_| act.subresource.is_none());
+        Allocators(own.map(|allocator| (allocator, act.cluster.catalog())))
     }
 
     /// Allocates the addresses and ports that the object needs, and sets them in it. Its result must be passed to [`finish`].
@@ -31,13 +31,13 @@ impl Allocators {
         new: &mut Value,
     ) -> ApiResult<Option<Box<Begun<'a>>>> {
         let Some((Allocator::Service, catalog)) = &self.0 else { return Ok(None) };
-        let cluster: &'r Cluster = write.request.cluster;
+        let cluster: &'r Cluster = write.act.cluster;
         let access = Access {
             store: &cluster.store,
-            commits: write.request.commits,
+            commits: write.act.commits,
             ids: &cluster.ids,
             registry: &catalog.registry,
-            now: write.request.now,
+            now: write.act.now,
             dry_run: write.options.dry_run,
         };
         // Few kinds allocate: the allocation is boxed, so that it does not enlarge the futures of other writes.

@@ -13,7 +13,7 @@ mod stages;
 
 use super::request::ensure_namespace;
 use super::request::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, escalation};
+use super::{Act, Reply, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
 use crate::commit::{Change, draft, namespace};
 use crate::error::{ApiError, ApiResult};
@@ -21,6 +21,7 @@ use crate::object::{meta, validate};
 use crate::store::{CreateError, Entry};
 use begin::{Allocators, finish};
 use stages::{Current, Write, authorize_create, check_version};
+use std::ops::DerefMut;
 use std::sync::Arc;
 use tree::Value;
 
@@ -36,30 +37,30 @@ pub(super) enum Wanted {
 }
 
 /// Creates a decoded object.
-pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
+pub(super) async fn create(act: &mut Act<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
     let is_managed = matches!(object, Wanted::Managed(_));
     let (Wanted::Plain(mut object) | Wanted::Managed(mut object)) = object;
     let has_labels = meta::labels(&object).iter().next().is_some();
-    let mut write = Write { request, options, current: None, is_managed, has_labels };
+    let mut write = Write { act, options, current: None, is_managed, has_labels };
     write.default(&mut object);
     meta::wipe_system_fields(&mut object);
     if !is_managed {
-        write.request.warnings.extend(validate::dedup_owner_references(&mut object, false));
+        write.act.warnings.extend(validate::dedup_owner_references(&mut object, false));
         write.managers(&mut object).await;
     }
     write.mutate(&mut object).await?;
-    ensure_namespace(write.request, &mut object)?;
-    escalation::check(write.request, &object, None)?;
+    ensure_namespace(write.act, &mut object)?;
+    escalation::check(write.act, &object, None)?;
     let base = meta::generate_name(&object).to_string();
-    if meta::name(&object).is_empty() && base.is_empty() && write.request.resource.rules.named_by_uid {
-        meta::set(&mut object, "name", write.request.cluster.ids.uid());
+    if meta::name(&object).is_empty() && base.is_empty() && write.act.resource.rules.named_by_uid {
+        meta::set(&mut object, "name", write.act.cluster.ids.uid());
     }
     if !meta::name(&object).is_empty() || base.is_empty() {
         let created = create_named(&mut write, &mut object).await?;
-        return created.map_err(|existing| already_exists(write.request, &object, &existing));
+        return created.map_err(|existing| already_exists(write.act, &object, &existing));
     }
     for _ in 0..NAME_ATTEMPTS {
-        let name = write.request.cluster.ids.name(&base);
+        let name = write.act.cluster.ids.name(&base);
         let mut attempt = object.clone();
         meta::set(&mut attempt, "name", name.as_str());
         if let Ok(reply) = create_named(&mut write, &mut attempt).await? {
@@ -68,7 +69,7 @@ pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &
         meta::set(&mut object, "name", name);
     }
     let suffix = ", the server was not able to generate a unique name for the object";
-    let error = ApiError::already_exists(write.request.version.qualified(), meta::name(&object));
+    let error = ApiError::already_exists(write.act.version.qualified(), meta::name(&object));
     Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
 }
 
@@ -85,7 +86,7 @@ async fn create_named(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResul
 async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<Result<Reply, Arc<Entry>>> {
     write.prepare(object);
     write.validate(object)?;
-    authorize_create(write.request)?;
+    authorize_create(write.act)?;
     write.admit(object).await?;
     let dry_run = write.options.dry_run;
     // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
@@ -95,75 +96,75 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     let draft = write.encode(object, !dry_run).await?;
-    let request = &write.request;
+    let act = &write.act;
     let complete_under = draft.meta.complete_under;
     if dry_run {
-        return Ok(match request.cluster.store.get(&draft.key) {
+        return Ok(match act.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
-            None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?, complete_under)),
+            None => Ok(Reply::object(201, act.line_in_version(draft.line(sent)).await?, complete_under)),
         });
     }
-    let needs_namespace = request.resource.meta.namespaced && request.cluster.policy.admission.needs_namespaces();
-    let parent = if needs_namespace { namespace::parent(request.namespace) } else { None };
-    match request.commits.create(draft, parent.as_ref()).await {
-        Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),
+    let needs_namespace = act.resource.meta.namespaced && act.cluster.policy.admission.needs_namespaces();
+    let parent = if needs_namespace { namespace::parent(act.namespace) } else { None };
+    match act.commits.create(draft, parent.as_ref()).await {
+        Ok(entry) => Ok(Ok(Reply::object(201, act.line_in_version(entry.line().clone()).await?, complete_under))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
-            Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
+            Err(namespace_terminating(act.version.qualified(), act.namespace, meta::name(object)))
         }
-        Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
+        Err(CreateError::NoParent) => Err(namespace_missing(act.namespace)),
         // The answer to requests that come a moment later.
         Err(CreateError::Closed) => Err(ApiError::no_such_path()),
     }
 }
 
-fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
-    let error = ApiError::already_exists(request.version.qualified(), meta::name(object));
+fn already_exists(act: &Act<'_>, object: &Value, existing: &Entry) -> ApiError {
+    let error = ApiError::already_exists(act.version.qualified(), meta::name(object));
     let deleting = meta::deletion_timestamp(&existing.object()).is_some();
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
 
-/// Stores the object that `wanted` returns for the current one, through the resource or one of its subresources.
-pub(super) async fn update(
-    request: &mut Request<'_>,
+/// Stores the object that `wanted` returns for the current one, through the resource or one of its subresources. What the caller knows of the
+/// act besides, such as a body, only `wanted` sees.
+pub(super) async fn update<'r, D: DerefMut<Target = Act<'r>>>(
+    act: &mut D,
     options: &WriteOptions,
-    mut wanted: impl FnMut(&mut Request<'_>, &Entry, &Value) -> ApiResult<Wanted>,
+    mut wanted: impl FnMut(&mut D, &Entry, &Value) -> ApiResult<Wanted>,
 ) -> ApiResult<Reply> {
-    let key = request.key();
-    while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.custom_from_storage(request.to_change(&entry).await?.object(), &request.deadline);
-        let new = wanted(request, &entry, &old)?;
+    let key = act.key();
+    while let Some(entry) = act.cluster.store.get(&key) {
+        let old = act.version.custom_from_storage(act.to_change(&entry).await?.object(), &act.deadline);
+        let new = wanted(act, &entry, &old)?;
         let is_managed = matches!(new, Wanted::Managed(_));
         let (Wanted::Plain(mut new) | Wanted::Managed(mut new)) = new;
-        if let Some(reply) = replace(request, options, &entry, &old, &mut new, is_managed).await? {
+        if let Some(reply) = replace(act, options, &entry, &old, &mut new, is_managed).await? {
             return Ok(reply);
         }
     }
-    Err(request.not_found())
+    Err(act.not_found())
 }
 
 /// Stores an object in place of the current one, whose tree is `old`; `None` if another request has changed it meanwhile.
 /// `is_managed` says whether `new` has its managed fields already.
 pub(super) async fn replace(
-    request: &mut Request<'_>,
+    act: &mut Act<'_>,
     options: &WriteOptions,
     entry: &Arc<Entry>,
     old: &Value,
     new: &mut Value,
     is_managed: bool,
 ) -> ApiResult<Option<Reply>> {
-    let mut write =
-        Write { request, options, current: Some(Current { entry, object: old }), is_managed, has_labels: true };
+    let mut write = Write { act, options, current: Some(Current { entry, object: old }), is_managed, has_labels: true };
     write.default(new);
     if !is_managed {
         write.managers(new).await;
     }
     write.mutate(new).await?;
     let warning = validate::dedup_owner_references(new, true);
-    let warning = warning.filter(|warning| !write.request.warnings.contains(warning));
-    write.request.warnings.extend(warning);
-    escalation::check(write.request, new, Some(old))?;
-    check_version(write.request, new, entry)?;
+    let warning = warning.filter(|warning| !write.act.warnings.contains(warning));
+    write.act.warnings.extend(warning);
+    escalation::check(write.act, new, Some(old))?;
+    check_version(write.act, new, entry)?;
     meta::set(new, "resourceVersion", entry.revision.to_string());
     let allocators = Allocators::of(&write);
     let begun = allocators.begin(&write, new).await?;
@@ -175,21 +176,21 @@ pub(super) async fn replace(
 /// Stores a changed object, after allocation; `None` if another request has changed the current one meanwhile.
 async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut Value) -> ApiResult<Option<Reply>> {
     // Admission may have changed it.
-    ensure_namespace(write.request, new)?;
+    ensure_namespace(write.act, new)?;
     write.prepare(new);
     write.validate(new)?;
     write.admit(new).await?;
     if write.changes_nothing(new) {
-        let line = write.request.line_in_version(entry.line().clone()).await?;
+        let line = write.act.line_in_version(entry.line().clone()).await?;
         return Ok(Some(Reply::object(200, line, entry.meta.complete_under)));
     }
     let (dry_run, removes) = (write.options.dry_run, write.ends_deletion(new));
     let draft = write.encode(new, !dry_run && !removes).await?;
     let complete_under = draft.meta.complete_under;
-    let request = &write.request;
+    let act = &write.act;
     // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
     let removed = match removes && !dry_run {
-        true => Some(self::draft(request.resource, new)?.line(Some(entry.revision))),
+        true => Some(self::draft(act.resource, new)?.line(Some(entry.revision))),
         false => None,
     };
     let shown = dry_run.then(|| draft.line(Some(entry.revision)));
@@ -198,28 +199,28 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
         () if removes => Change::Remove,
         () => Change::Put(draft),
     };
-    let Ok(entry) = request.commits.commit(entry, change).await else { return Ok(None) };
+    let Ok(entry) = act.commits.commit(entry, change).await else { return Ok(None) };
     let line = match removed {
         Some(line) => line,
-        None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
+        None => act.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
     };
     Ok(Some(Reply::object(200, line, complete_under)))
 }
 
 /// Changes the current object as an action of the server itself, which may change fields that clients may not.
 pub(super) async fn rewrite(
-    request: &Request<'_>,
+    act: &Act<'_>,
     options: &WriteOptions,
-    mut change: impl FnMut(&Request<'_>, &Entry, &mut Value) -> ApiResult<()>,
+    mut change: impl FnMut(&Act<'_>, &Entry, &mut Value) -> ApiResult<()>,
 ) -> ApiResult<()> {
-    let key = request.key();
-    let stored = request.commits.change(&key, |entry| {
+    let key = act.key();
+    let stored = act.commits.change(&key, |entry| {
         let mut object = entry.object();
-        change(request, entry, &mut object)?;
+        change(act, entry, &mut object)?;
         if options.dry_run {
             return Ok((Change::Leave, ()));
         }
-        Ok((Change::Put(draft(request.resource, &object)?), ()))
+        Ok((Change::Put(draft(act.resource, &object)?), ()))
     });
-    stored.await?.map(drop).ok_or_else(|| request.not_found())
+    stored.await?.map(drop).ok_or_else(|| act.not_found())
 }

@@ -1,7 +1,7 @@
 //! The stages of a write. Each sees the request, its options and, unless the object is created, the current one.
 
 use super::super::request::options::{WriteOptions, parse_uint};
-use super::super::{Request, admission, managers, scales};
+use super::super::{Act, admission, managers, scales};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, draft, namespace, size};
@@ -15,7 +15,7 @@ use tree::{Map, Text, Value, json};
 
 /// The write of an object.
 pub(super) struct Write<'w, 'r> {
-    pub(super) request: &'w mut Request<'r>,
+    pub(super) act: &'w mut Act<'r>,
     pub(super) options: &'w WriteOptions,
     /// The object that is changed; `None` for a create.
     pub(super) current: Option<Current<'w>>,
@@ -40,43 +40,43 @@ impl<'w> Write<'w, '_> {
 
     /// The strategy of the resource, or of the subresource through which it is changed.
     fn strategy(&self) -> &'_ Strategy {
-        let own = self.current.and(self.request.subresource);
-        own.map_or(&self.request.resource.rules.strategy, |subresource| &subresource.strategy)
+        let own = self.current.and(self.act.subresource);
+        own.map_or(&self.act.resource.rules.strategy, |subresource| &subresource.strategy)
     }
 
     /// Whether it is a write of the object's scale.
     fn is_of_scale(&self) -> bool {
-        self.request.subresource.is_some_and(|subresource| subresource.handler == Handler::Scale)
+        self.act.subresource.is_some_and(|subresource| subresource.handler == Handler::Scale)
     }
 
     /// The context of rules.
     fn context(&self) -> Context<'_> {
-        let request = &*self.request;
+        let act = &*self.act;
         Context {
-            user: Some(&request.user),
-            store: &request.cluster.store,
-            now: request.now,
-            api_version: &request.version.api_version,
-            subresource: request.subresource.map_or("", |subresource| &subresource.name),
+            user: Some(&act.user),
+            store: &act.cluster.store,
+            now: act.now,
+            api_version: &act.version.api_version,
+            subresource: act.subresource.map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
-            deadline: &request.deadline,
-            reserves_names: request.cluster.policy.reserves_names,
-            permissions: Some(request),
+            deadline: &act.deadline,
+            reserves_names: act.cluster.policy.reserves_names,
+            permissions: Some(act),
         }
     }
 
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
         count(Work::Walk, 1);
-        (self.request.version.default)(new);
-        (self.request.resource.rules.strategy.default_times)(new, self.request.now);
+        (self.act.version.default)(new);
+        (self.act.resource.rules.strategy.default_times)(new, self.act.now);
     }
 
     /// Updates the managed fields.
     pub(super) async fn managers(&mut self, new: &mut Value) {
         match self.old() {
-            None => managers::created(self.request, self.options, new),
-            Some(old) => managers::changed(self.request, self.options, new, old).await,
+            None => managers::created(self.act, self.options, new),
+            Some(old) => managers::changed(self.act, self.options, new, old).await,
         }
     }
 
@@ -85,12 +85,12 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// A plugin's refusal; 504 if the deadline has passed.
     pub(super) async fn mutate(&mut self, new: &mut Value) -> ApiResult<()> {
-        self.request.deadline.check()?;
+        self.act.deadline.check()?;
         match self.old() {
             // Admission has seen the scale.
             Some(_) if self.is_of_scale() => Ok(()),
-            None => admission::create(self.request, self.options, new).await,
-            Some(old) => admission::update(self.request, self.options, new, old).await,
+            None => admission::create(self.act, self.options, new).await,
+            Some(old) => admission::update(self.act, self.options, new, old).await,
         }
     }
 
@@ -103,10 +103,10 @@ impl<'w> Write<'w, '_> {
     }
 
     fn prepare_create(&mut self, object: &mut Value) {
-        let (resource, version) = (self.request.resource, self.request.version);
+        let (resource, version) = (self.act.resource, self.act.version);
         let metadata = meta::metadata_mut(object);
-        metadata.insert("uid".into(), self.request.cluster.ids.uid().into());
-        metadata.insert("creationTimestamp".into(), format_seconds(self.request.now).into());
+        metadata.insert("uid".into(), self.act.cluster.ids.uid().into());
+        metadata.insert("creationTimestamp".into(), format_seconds(self.act.now).into());
         if resource.rules.owns_generation && !resource.rules.keeps_generation {
             metadata.insert("generation".into(), 1.into());
         }
@@ -120,15 +120,15 @@ impl<'w> Write<'w, '_> {
             };
         }
         let early = (self.strategy().early_warnings)(object);
-        self.request.warnings.extend(early);
+        self.act.warnings.extend(early);
         (self.strategy().prepare)(&self.context(), object, None);
-        self.request.warnings.extend(validate::dedup_owner_references(object, true));
+        self.act.warnings.extend(validate::dedup_owner_references(object, true));
     }
 
     fn prepare_update(&mut self, new: &mut Value, old: &Value) {
-        let resource = self.request.resource;
-        match self.request.subresource.map(|subresource| subresource.owns) {
-            None if self.request.version.has_status() => carry_over(new, old, "status"),
+        let resource = self.act.resource;
+        match self.act.subresource.map(|subresource| subresource.owns) {
+            None if self.act.version.has_status() => carry_over(new, old, "status"),
             None => {}
             // The handler has changed the object that it was given.
             Some("") => {}
@@ -144,13 +144,13 @@ impl<'w> Write<'w, '_> {
         }
         (self.strategy().prepare)(&self.context(), new, Some(old));
         meta::keep_system_fields(new, old);
-        let whole = self.request.subresource.is_none_or(|subresource| subresource.name != "status");
+        let whole = self.act.subresource.is_none_or(|subresource| subresource.name != "status");
         let annotated = resource.rules.annotations_count && whole && annotations_differ(new, old);
         let labelled = resource.rules.labels_count && whole && labels_differ(new, old);
-        if resource.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
+        if resource.rules.owns_generation && (counts(self.act, new, old) || annotated || labelled) {
             meta::set(new, "generation", meta::generation(old).wrapping_add(1));
         }
-        managers::settle_times(self.request, new, old);
+        managers::settle_times(self.act, new, old);
     }
 
     /// Refuses an invalid object, and warns about a valid one.
@@ -158,19 +158,19 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
-        let (resource, old) = (self.request.resource, self.old());
+        let (resource, old) = (self.act.resource, self.old());
         let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old);
-        self.request.deadline.check()?;
-        self.request.warnings.extend(warnings);
-        if self.request.cluster.policy.allow_privileged {
+        self.act.deadline.check()?;
+        self.act.warnings.extend(warnings);
+        if self.act.cluster.policy.allow_privileged {
             errors.retain(|error| !error.is_about_privileged());
         }
         if !errors.is_empty() {
-            let name = if meta::name(new).is_empty() { self.request.name } else { meta::name(new) };
+            let name = if meta::name(new).is_empty() { self.act.name } else { meta::name(new) };
             return Err(ApiError::invalid(resource.qualified_kind(), name, &errors));
         }
         let warnings = (self.strategy().warnings)(&self.context(), new, old);
-        self.request.warnings.extend(warnings);
+        self.act.warnings.extend(warnings);
         Ok(())
     }
 
@@ -180,11 +180,11 @@ impl<'w> Write<'w, '_> {
     /// A plugin's refusal.
     pub(super) async fn admit(&mut self, new: &Value) -> ApiResult<()> {
         if self.is_of_scale() {
-            let scale = |object| scales::of(self.request, object, Some(scales::UNSET));
+            let scale = |object| scales::of(self.act, object, Some(scales::UNSET));
             let (new, old) = (scale(new)?, self.old().map(scale).transpose()?);
-            return admission::validate(self.request, self.options, &new, old.as_ref()).await;
+            return admission::validate(self.act, self.options, &new, old.as_ref()).await;
         }
-        admission::validate(self.request, self.options, new, self.old()).await
+        admission::validate(self.act, self.options, new, self.old()).await
     }
 
     /// The object as it is stored, in the storage version. If `limited`, its size is checked.
@@ -192,22 +192,22 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
-        self.request.deadline.check()?;
-        let lacks_defaults = (self.request.resource.rules.lacks_defaults)(new, self.old());
-        if self.current.is_none() || self.request.subresource.is_some() {
+        self.act.deadline.check()?;
+        let lacks_defaults = (self.act.resource.rules.lacks_defaults)(new, self.old());
+        if self.current.is_none() || self.act.subresource.is_some() {
             // Upstream answers with the object as read from storage, and sets defaults again as it reads. Other updates have got all of
             // them before; through a subresource, the rest of the object was not sent.
             self.default(new);
         }
         let mut draft = self.draft(new).await?;
         let revision = self.current.map(|current| current.entry.revision);
-        if limited && let Err(refusal) = size::check(self.request.resource, &draft, revision) {
+        if limited && let Err(refusal) = size::check(self.act.resource, &draft, revision) {
             // Upstream stores an object that is too large without its managed fields, unless it is applied.
             if self.is_managed || meta::metadata_mut(new).remove("managedFields").is_none() {
                 return Err(refusal);
             }
             draft = self.draft(new).await?;
-            size::check(self.request.resource, &draft, revision)?;
+            size::check(self.act.resource, &draft, revision)?;
         }
         draft.meta.lacks_defaults = lacks_defaults;
         draft.meta.complete_under = self.complete_under(new);
@@ -216,15 +216,15 @@ impl<'w> Write<'w, '_> {
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
         draft(
-            self.request.resource,
-            &*self.request.version.custom_to_storage(new, self.options.dry_run, &self.request.deadline).await?,
+            self.act.resource,
+            &*self.act.version.custom_to_storage(new, self.options.dry_run, &self.act.deadline).await?,
         )
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
     /// this version's defaults.
     fn complete_under(&self, new: &Value) -> u64 {
-        let version = self.request.version;
+        let version = self.act.version;
         let is_own = |current: Current<'_>| current.entry.json().starts_with(version.head.as_bytes());
         if self.current.is_none_or(is_own) { version.complete_under(new) } else { 0 }
     }
@@ -232,8 +232,8 @@ impl<'w> Write<'w, '_> {
     /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
-        let is_stored_so = !self.request.version.is_custom()
-            && entry.json().starts_with(self.request.resource.storage().head.as_bytes());
+        let is_stored_so =
+            !self.act.version.is_custom() && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
         new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
@@ -243,51 +243,51 @@ impl<'w> Write<'w, '_> {
             meta::deletion_timestamp(old).is_some()
                 && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
                 && meta::finalizers(new).next().is_none()
-                && !namespace::awaits_finalizers(self.request.resource, new)
+                && !namespace::awaits_finalizers(self.act.resource, new)
         })
     }
 }
 
 /// Authorizes the create of a missing object by an update (`withAuthorization`). A POST has been authorized before.
-pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
-    if request.name.is_empty() {
+pub(super) fn authorize_create(act: &Act<'_>) -> ApiResult<()> {
+    if act.name.is_empty() {
         return Ok(());
     }
     let target = Target::Resource {
-        group: &request.version.group,
-        version: &request.version.name,
-        resource: &request.version.plural,
+        group: &act.version.group,
+        version: &act.version.name,
+        resource: &act.version.plural,
         subresource: "",
-        namespace: request.namespace,
-        name: request.name,
+        namespace: act.namespace,
+        name: act.name,
     };
-    let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
-    request.cluster.authorize(&attributes)?.permit(&attributes)
+    let attributes = Attributes { deadline: &act.deadline, ..Attributes::new(&act.user, "create", target) };
+    act.cluster.authorize(&attributes)?.permit(&attributes)
 }
 
 /// 409 if the client sent another resource version than the current one, 422 if it sent none where the kind requires one.
-pub(super) fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
+pub(super) fn check_version(act: &Act<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
     let sent = match meta::resource_version(new) {
         "" => 0,
         sent => parse_uint(sent).map_err(ApiError::untyped)?,
     };
-    if sent == entry.revision || sent == 0 && request.version.unconditional_update {
+    if sent == entry.revision || sent == 0 && act.version.unconditional_update {
         return Ok(());
     }
     if sent != 0 {
-        return Err(ApiError::modified(request.version.qualified(), request.name));
+        return Err(ApiError::modified(act.version.qualified(), act.name));
     }
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
     // The one place where upstream names the resource, not the kind, in an Invalid.
-    Err(ApiError::invalid(request.version.qualified(), request.name, &[error]))
+    Err(ApiError::invalid(act.version.qualified(), act.name, &[error]))
 }
 
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
-fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
-    if request.version.is_custom() {
-        return generation::untyped_differs(new, old, !request.version.has_status());
+fn counts(act: &Act<'_>, new: &Value, old: &Value) -> bool {
+    if act.version.is_custom() {
+        return generation::untyped_differs(new, old, !act.version.has_status());
     }
-    let resource = request.resource;
+    let resource = act.resource;
     generation::spec_differs(new, old, Some(resource.storage().ty()))
         || resource.rules.counts_empties && generation::has_empties(new, resource.storage().ty())
 }
