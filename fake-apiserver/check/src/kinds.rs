@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tree::Value;
 
 /// The document with all groups, versions and kinds.
-const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+pub(crate) const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 /// What stands for itself in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 /// The group of definitions of custom resources.
@@ -20,6 +20,8 @@ pub(crate) struct Kind {
     pub(crate) kind: String,
     pub(crate) plural: String,
     pub(crate) is_namespaced: bool,
+    /// Whether its objects can be listed.
+    pub(crate) is_listed: bool,
 }
 
 impl Kind {
@@ -75,14 +77,24 @@ impl Kinds {
     /// # Errors
     /// If it does not tell.
     pub(crate) async fn discover(client: &mut Client) -> Result<Kinds> {
-        let mut kinds = Vec::new();
+        let mut documents = Vec::new();
         for path in ["/api", "/apis"] {
             let answer = client.get(path, DISCOVERY).await?;
             ensure!(answer.code.is_success(), "the server does not tell its kinds: {}", answer.message());
-            let groups = answer.body["items"].as_array().map_or(&[][..], Vec::as_slice);
-            kinds.extend(groups.iter().flat_map(kinds_of));
+            documents.push(answer.body);
         }
-        Ok(Kinds(kinds))
+        Ok(Kinds::of_documents(&documents))
+    }
+
+    /// The kinds in documents of discovery.
+    pub(crate) fn of_documents(documents: &[Value]) -> Kinds {
+        let groups = documents.iter().flat_map(|one| one["items"].as_array().map_or(&[][..], Vec::as_slice));
+        Kinds(groups.flat_map(kinds_of).collect())
+    }
+
+    /// The versions of a resource, the preferred one first.
+    pub(crate) fn of<'k>(&'k self, group: &'k str, plural: &'k str) -> impl Iterator<Item = &'k Kind> {
+        self.0.iter().filter(move |kind| kind.group == group && kind.plural == plural)
     }
 
     /// The kind of an `apiVersion`.
@@ -134,6 +146,7 @@ fn kinds_of(group: &Value) -> impl Iterator<Item = Kind> + '_ {
                 kind: text(&own["kind"]),
                 plural: text(&resource["resource"]),
                 is_namespaced: resource["scope"] == "Namespaced",
+                is_listed: resource["verbs"].as_array().is_some_and(|verbs| verbs.contains(&Value::from("list"))),
             }
         })
     })

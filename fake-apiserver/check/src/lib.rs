@@ -7,6 +7,7 @@
 //!                                           report/ ◀── text, JSON, JUnit, SARIF, annotations of GitHub
 //! ```
 
+pub mod capture;
 mod client;
 pub mod documents;
 mod judge;

@@ -24,15 +24,16 @@ use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{has_bad_certificates, ids, is_added};
+use crate::registry::{Description, has_bad_certificates, ids, is_added};
 use crate::schema::OwnedType;
 use crate::store::{Key, ResourceId};
+use crate::webhook::Network;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use names::{AllNames, Naming};
 use removal::Removal;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use stored::{Stored, key};
 use tree::Value;
 
@@ -291,6 +292,18 @@ impl Definitions {
         names.misnamed_beside(name).for_each(|other| cluster.add(other));
         Ok(())
     }
+}
+
+/// The resource that a stored definition brings about; `None` if its names are not accepted.
+///
+/// # Errors
+/// If its webhook cannot be called.
+pub(crate) fn described(definition: &Value, network: &Arc<Network>) -> Result<Option<Description>, String> {
+    if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
+        return Ok(None);
+    }
+    let json = definition.to_string().into_bytes().into();
+    description::of(definition, &json, &OwnedType::custom_resource(), network).map(Some)
 }
 
 async fn establish(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {

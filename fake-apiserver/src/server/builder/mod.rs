@@ -10,6 +10,7 @@ mod controllers;
 mod debug;
 mod error;
 mod limits;
+mod loading;
 mod page_gates;
 mod pools;
 mod reach;
@@ -111,6 +112,7 @@ pub struct Builder {
     services: Given,
     runtime_config: Vec<(String, String)>,
     state: Option<Vec<u8>>,
+    loaded: Vec<tree::Value>,
     page_gates: PageGates,
     cors_allowed_origins: Vec<String>,
     goaway_chance: f64,
@@ -155,6 +157,7 @@ impl Default for Builder {
             services: Given::default(),
             runtime_config: Vec::new(),
             state: None,
+            loaded: Vec::new(),
             page_gates: PageGates::default(),
             cors_allowed_origins: Vec::new(),
             goaway_chance: 0.0,
@@ -329,17 +332,15 @@ impl Builder {
         let described_others = self.read_others(&mut authentication)?;
         let store = Store::with_history(self.history, self.history_bytes);
         let catalogs = Arc::new(self.catalogs()?);
-        if let Some(state) = &self.state {
-            store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
-        }
+        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
+        let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
+        self.take_over(&store, &catalogs, &network)?;
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
         let options = self.reconcilers(&authentication, &addresses);
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
-        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
-        let network = Network::new(ServiceAddresses { store: store.clone(), given: self.services.clone(), own });
         self.admission.network = Some(network.clone());
         self.admission.clock = self.clock.clone();
         let admission = admission_chain::chain(&self.admission, &store)?;
