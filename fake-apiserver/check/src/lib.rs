@@ -19,6 +19,7 @@ mod refusal;
 pub mod report;
 mod session;
 mod verdict;
+mod webhooks;
 
 pub use client::User;
 pub use judge::check;

@@ -31,6 +31,8 @@ pub struct Options {
     pub user: Option<User>,
     /// The addresses of webhooks, by their names.
     pub webhooks: BTreeMap<String, String>,
+    /// The file with the certificates, in PEM, that those addresses are verified with; by default the ones of each webhook's configuration.
+    pub webhook_authority: Option<PathBuf>,
     /// What becomes of the other webhooks.
     pub unreached: Unreached,
 }
@@ -45,6 +47,7 @@ impl Default for Options {
             create_namespaces: false,
             user: None,
             webhooks: BTreeMap::new(),
+            webhook_authority: None,
             unreached: Unreached::default(),
         }
     }

@@ -14,6 +14,8 @@ pub(crate) enum Role {
     FakeApiserver,
     /// `fake-apiserver assets`.
     Assets,
+    /// `fake-apiserver capture`.
+    Capture,
     /// `fake-apiserver check`.
     Check,
     /// `fake-apiserver completion`.
@@ -40,6 +42,7 @@ impl Role {
             ("etcd", _) => (Role::Etcd, false),
             ("kubectl", _) => (Role::Kubectl, false),
             (_, Some("assets")) => (Role::Assets, true),
+            (_, Some("capture")) => (Role::Capture, true),
             (_, Some("check")) => (Role::Check, true),
             (_, Some("run")) => (Role::Run, true),
             (_, Some("completion")) => (Role::Completion, true),

@@ -3,18 +3,22 @@
 mod finding;
 mod precheck;
 
+use crate::capture::{self, Capture};
 use crate::documents::{self, Document, Place, Reading, Unreadable};
-use crate::kinds::Kind;
+use crate::kinds::{DEFINITIONS, Kind};
 use crate::kubectl::{self, Application, Applied};
 use crate::options::Options;
 use crate::order::{self, Rank};
 use crate::report::Report;
 use crate::session::Session;
 use crate::verdict::{Change, Finding, Identity, Judged, Rule, RuleKind, Verdict};
+use crate::webhooks::{self, Webhooks};
 use anyhow::{Context as _, Result, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use precheck::Known;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tree::Value;
 
 /// Judges objects.
@@ -27,11 +31,50 @@ use tree::Value;
 pub async fn check(options: &Options) -> Result<Report> {
     let given = readings(&options.given)?;
     let readings = readings(&options.files)?;
-    let mut session = Session::start(options.user.as_ref()).await?;
-    let mut judge = Judge::new(&mut session, options);
+    let mut webhooks = webhooks(options)?;
+    let capture = options.cluster.as_deref().map(|path| captured(path, &mut webhooks)).transpose()?;
+    let notes = capture.iter().flat_map(missing).collect();
+    let parameters = policies(capture.as_ref());
+    let mut session = Session::start(options.user.as_ref(), capture).await?;
+    let mut judge = Judge { session: &mut session, options, parameters, webhooks };
     judge.give(given).await?;
     let judged = judge.judge(readings).await?;
-    Ok(Report { judged, notes: judge.notes })
+    Ok(Report { judged, notes: [notes, judge.webhooks.notes()].concat() })
+}
+
+/// What becomes of webhooks.
+fn webhooks(options: &Options) -> Result<Webhooks> {
+    let authority = options.webhook_authority.as_ref().map(|path| {
+        let failed = || format!("unable to read {}", path.display());
+        std::fs::read(path).with_context(failed).map(|pem| STANDARD.encode(pem))
+    });
+    Ok(Webhooks::new(&options.webhooks, options.unreached, authority.transpose()?))
+}
+
+/// The captured cluster, whose webhooks lead to where they are.
+pub(crate) fn captured(path: &Path, webhooks: &mut Webhooks) -> Result<Capture> {
+    let mut capture = capture::read(path).with_context(|| format!("unable to load {}", path.display()))?;
+    capture.objects = capture
+        .objects
+        .into_iter()
+        .filter_map(|object| match webhooks::is_configuration(&Value::from(object.clone())) {
+            true => webhooks.redirected(&object.into()).map(Into::into),
+            false => Some(object),
+        })
+        .collect();
+    Ok(capture)
+}
+
+/// What a capture lacks.
+fn missing(capture: &Capture) -> Vec<String> {
+    let missing = capture.missing.iter().map(|one| format!("the capture lacks {}: {}", one.resource, one.why));
+    missing.chain(capture.stopped.iter().map(|why| format!("the capture is incomplete: {why}"))).collect()
+}
+
+/// The kinds of parameters of a capture's policies.
+fn policies(capture: Option<&Capture>) -> BTreeSet<(String, String)> {
+    let objects = capture.into_iter().flat_map(|capture| &capture.objects);
+    objects.filter_map(|object| order::parameters(&Value::from(object.clone()))).collect()
 }
 
 /// The objects in files and folders.
@@ -57,7 +100,7 @@ struct Judge<'a> {
     options: &'a Options,
     /// The kinds of parameters of policies.
     parameters: BTreeSet<(String, String)>,
-    notes: Vec<String>,
+    webhooks: Webhooks,
 }
 
 /// Those who apply.
@@ -67,11 +110,7 @@ enum By {
     User,
 }
 
-impl<'a> Judge<'a> {
-    fn new(session: &'a mut Session, options: &'a Options) -> Self {
-        Judge { session, options, parameters: BTreeSet::new(), notes: Vec::new() }
-    }
-
+impl Judge<'_> {
     /// Stores the objects that are in the cluster already, as an administrator.
     ///
     /// # Errors
@@ -150,9 +189,10 @@ impl<'a> Judge<'a> {
         };
         let object = placed(document, &kind, &self.options.namespace);
         let client = if by == By::Admin { &mut self.session.admin } else { &mut self.session.user };
-        let application = kubectl::apply(client, &kind, object.clone(), dry_run).await?;
+        let is_webhook = webhooks::is_configuration(&object);
+        let application = kubectl::apply(client, &kind, object.clone(), dry_run || is_webhook).await?;
         if !dry_run && !matches!(application.applied, Applied::Refused(..)) {
-            self.settle(&kind, document).await?;
+            self.settle(&kind, &object).await?;
         }
         let identity = Identity {
             namespace: object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
@@ -162,10 +202,17 @@ impl<'a> Judge<'a> {
     }
 
     /// Brings about what follows in a cluster once an object is stored.
-    async fn settle(&mut self, kind: &Kind, document: &Document) -> Result<()> {
+    async fn settle(&mut self, kind: &Kind, object: &Value) -> Result<()> {
         match (kind.group.as_str(), kind.kind.as_str()) {
-            (crate::kinds::DEFINITIONS, _) => self.session.discover().await,
-            ("", "Namespace") => self.session.settle_namespace(document.text("/metadata/name")).await,
+            (DEFINITIONS, _) => self.session.discover().await,
+            ("", "Namespace") => {
+                self.session.settle_namespace(object["metadata"]["name"].as_str().unwrap_or_default()).await
+            }
+            ("", "ResourceQuota") => self.session.settle_quota(object).await,
+            _ if webhooks::is_configuration(object) => match self.webhooks.redirected(object) {
+                Some(redirected) => kubectl::apply(&mut self.session.admin, kind, redirected, false).await.map(drop),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use fake_apiserver_check::report::Form;
-use fake_apiserver_check::{Options, User};
+use fake_apiserver_check::{Options, Unreached, User};
 use std::path::PathBuf;
 
 /// Would a cluster admit these objects? Each is asked about as `kubectl apply --dry-run=server` does, without a cluster.
@@ -15,7 +15,10 @@ pub(super) struct Arguments {
     /// File or folder with objects that are in the cluster already: they are stored first, and not judged. Repeatable
     #[arg(long, value_name = "PATH")]
     given: Vec<PathBuf>,
-    /// Namespace of objects that name none; it is made
+    /// File of a captured cluster, as `fake-apiserver capture` writes it; by default the cluster is a new one
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    /// Namespace of objects that name none; in a new cluster it is made
     #[arg(short, long, value_name = "NAME", default_value = "default")]
     namespace: String,
     /// Make all namespaces that objects name
@@ -27,6 +30,15 @@ pub(super) struct Arguments {
     /// Group of that user; repeatable
     #[arg(long = "as-group", value_name = "GROUP", requires = "user")]
     groups: Vec<String>,
+    /// Address at which a webhook is called, such as policy.example.com=https://127.0.0.1:9443/validate; repeatable
+    #[arg(long, value_name = "NAME=URL", value_parser = webhook)]
+    webhook: Vec<(String, String)>,
+    /// PEM file with the certificates that those addresses are verified with; by default those of the webhook's configuration
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_ca_file: Option<PathBuf>,
+    /// What becomes of other webhooks: they are not asked, which the report says, or they fail, and their failure policy decides
+    #[arg(long, value_enum, default_value_t = Others::Skip)]
+    webhooks: Others,
     /// Form of the report
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub(super) output: Output,
@@ -72,6 +84,22 @@ pub(super) enum FailOn {
     Warning,
 }
 
+/// What becomes of webhooks without an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Others {
+    Skip,
+    Fail,
+}
+
+/// The name and the address of a webhook.
+fn webhook(text: &str) -> Result<(String, String), String> {
+    let (name, url) = text.split_once('=').ok_or("not NAME=URL")?;
+    match url.starts_with("https://") {
+        true => Ok((name.to_owned(), url.to_owned())),
+        false => Err("webhooks are called at URLs that begin with https://".to_owned()),
+    }
+}
+
 impl Arguments {
     /// The question.
     ///
@@ -87,7 +115,13 @@ impl Arguments {
             namespace: self.namespace.clone(),
             create_namespaces: self.create_namespaces,
             user,
-            ..Options::default()
+            cluster: self.cluster.clone(),
+            webhooks: self.webhook.iter().cloned().collect(),
+            webhook_authority: self.webhook_ca_file.clone(),
+            unreached: match self.webhooks {
+                Others::Skip => Unreached::Skip,
+                Others::Fail => Unreached::Fail,
+            },
         })
     }
 }
