@@ -25,6 +25,14 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
+    /// A kind that is not served, whose objects are looked for where they would be.
+    pub(crate) fn unserved(api_version: &str, kind: &str) -> Kind {
+        let (group, version) = group_version(api_version);
+        let plural = format!("{}s", kind.to_lowercase());
+        let [group, version, kind] = [group, version, kind].map(str::to_owned);
+        Kind { group, version, kind, plural, is_namespaced: true, is_listed: false }
+    }
+
     /// The group and version, as in `apiVersion`.
     pub(crate) fn api_version(&self) -> String {
         api_version(&self.group, &self.version)

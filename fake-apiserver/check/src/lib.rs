@@ -18,6 +18,7 @@ mod order;
 mod refusal;
 pub mod report;
 mod session;
+mod upgrade;
 mod verdict;
 mod webhooks;
 
@@ -25,4 +26,5 @@ pub use client::User;
 pub use judge::check;
 pub use options::{Options, Unreached};
 pub use report::Report;
+pub use upgrade::upgrade;
 pub use verdict::{Cause, Change, Finding, Identity, Judged, Rule, RuleKind, Verdict};

@@ -8,7 +8,8 @@ use fake_apiserver::{AuthorizationMode, FakeApiServer};
 use http::Method;
 use tree::{Value, json};
 
-const MERGE_PATCH: &str = "application/merge-patch+json";
+/// The media type of merge patches.
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The plugin that is off by default in a server for tests.
 const SERVICE_ACCOUNT: &str = "ServiceAccount";
 /// The namespaces of a new cluster.

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -98,12 +99,25 @@ struct EndLine {
 pub struct Capture {
     /// The version of the server.
     pub server: String,
-    /// The objects, as lists return them; the first is in line 2 of the file.
+    /// The objects, as lists return them.
     pub objects: Vec<Value>,
+    /// The lines of the objects, by their uids.
+    lines: HashMap<String, usize>,
     /// What could not be read.
     pub missing: Vec<Missing>,
     /// The reason why nothing else was read, if the cluster did not answer any more.
     pub stopped: Option<String>,
+}
+
+impl Capture {
+    /// The line of an object; that of the head, if it is not there.
+    pub fn line(&self, object: &Value) -> usize {
+        self.lines.get(uid(object)).copied().unwrap_or(1)
+    }
+}
+
+fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
 /// Reads the file of a capture.
@@ -134,7 +148,10 @@ fn parse(text: &str) -> Result<Capture, CaptureError> {
                 }
                 return Ok(Capture { missing: end.missing, stopped: end.stopped, ..capture });
             }
-            Ok(value) if value["kind"].is_string() => capture.objects.push(value),
+            Ok(value) if value["kind"].is_string() => {
+                capture.lines.insert(uid(&value).to_owned(), number);
+                capture.objects.push(value);
+            }
             Ok(_) => return Err(CaptureError::Line(number, "it is no object".to_owned())),
             // The last line may be a part of one.
             Err(_) if is_last => break,

@@ -36,14 +36,14 @@ pub async fn check(options: &Options) -> Result<Report> {
     let notes = capture.iter().flat_map(missing).collect();
     let parameters = policies(capture.as_ref());
     let mut session = Session::start(options.user.as_ref(), capture).await?;
-    let mut judge = Judge { session: &mut session, options, parameters, webhooks };
+    let mut judge = Judge { parameters, ..Judge::new(&mut session, options, webhooks) };
     judge.give(given).await?;
     let judged = judge.judge(readings).await?;
     Ok(Report { judged, notes: [notes, judge.webhooks.notes()].concat() })
 }
 
 /// What becomes of webhooks.
-fn webhooks(options: &Options) -> Result<Webhooks> {
+pub(crate) fn webhooks(options: &Options) -> Result<Webhooks> {
     let authority = options.webhook_authority.as_ref().map(|path| {
         let failed = || format!("unable to read {}", path.display());
         std::fs::read(path).with_context(failed).map(|pem| STANDARD.encode(pem))
@@ -66,7 +66,7 @@ pub(crate) fn captured(path: &Path, webhooks: &mut Webhooks) -> Result<Capture> 
 }
 
 /// What a capture lacks.
-fn missing(capture: &Capture) -> Vec<String> {
+pub(crate) fn missing(capture: &Capture) -> Vec<String> {
     let missing = capture.missing.iter().map(|one| format!("the capture lacks {}: {}", one.resource, one.why));
     missing.chain(capture.stopped.iter().map(|why| format!("the capture is incomplete: {why}"))).collect()
 }
@@ -78,7 +78,7 @@ fn policies(capture: Option<&Capture>) -> BTreeSet<(String, String)> {
 }
 
 /// The objects in files and folders.
-fn readings(paths: &[PathBuf]) -> Result<Vec<Reading>> {
+pub(crate) fn readings(paths: &[PathBuf]) -> Result<Vec<Reading>> {
     let mut readings = Vec::new();
     for path in paths {
         let failed = || format!("unable to read {}", path.display());
@@ -95,8 +95,8 @@ fn readings(paths: &[PathBuf]) -> Result<Vec<Reading>> {
 }
 
 /// The state while objects are judged.
-struct Judge<'a> {
-    session: &'a mut Session,
+pub(crate) struct Judge<'a> {
+    pub(crate) session: &'a mut Session,
     options: &'a Options,
     /// The kinds of parameters of policies.
     parameters: BTreeSet<(String, String)>,
@@ -105,17 +105,21 @@ struct Judge<'a> {
 
 /// Those who apply.
 #[derive(Clone, Copy, PartialEq)]
-enum By {
+pub(crate) enum By {
     Admin,
     User,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    pub(crate) fn new(session: &'a mut Session, options: &'a Options, webhooks: Webhooks) -> Judge<'a> {
+        Judge { session, options, parameters: BTreeSet::new(), webhooks }
+    }
+
     /// Stores the objects that are in the cluster already, as an administrator.
     ///
     /// # Errors
     /// If one of them cannot be stored, or the server does not answer.
-    async fn give(&mut self, readings: Vec<Reading>) -> Result<()> {
+    pub(crate) async fn give(&mut self, readings: Vec<Reading>) -> Result<()> {
         let readable: std::result::Result<Vec<Document>, Unreadable> = readings.into_iter().collect();
         let documents = readable.map_err(|why| anyhow::anyhow!("{}: {}", why.place, why.message))?;
         for index in self.ordered(&documents) {
@@ -181,7 +185,7 @@ impl Judge<'_> {
     }
 
     /// Applies one object.
-    async fn one(&mut self, document: &Document, by: By, dry_run: bool) -> Result<Judged> {
+    pub(crate) async fn one(&mut self, document: &Document, by: By, dry_run: bool) -> Result<Judged> {
         let (api_version, name) = (document.text("/apiVersion"), document.text("/kind"));
         let Some(kind) = self.session.kinds.find(api_version, name).cloned() else {
             let finding = finding::no_kind(document, &self.session.kinds);
@@ -268,6 +272,6 @@ fn judged(document: &Document, findings: Vec<Finding>) -> Judged {
 }
 
 /// A finding about a place without fields.
-fn finding_at(place: &Place, verdict: Verdict, kind: RuleKind, message: String) -> Finding {
+pub(crate) fn finding_at(place: &Place, verdict: Verdict, kind: RuleKind, message: String) -> Finding {
     Finding { verdict, rule: Rule::of(kind), message, place: place.clone(), causes: Vec::new(), hint: None }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[command(name = "fake-apiserver check", max_term_width = 100, after_help = CODES)]
 pub(super) struct Arguments {
     /// File or folder with manifests in YAML or JSON; - is the standard input. Repeatable
-    #[arg(short, long, value_name = "PATH", required = true, num_args = 1..)]
+    #[arg(short, long, value_name = "PATH", required_unless_present = "upgrade", num_args = 1..)]
     filename: Vec<PathBuf>,
     /// File or folder with objects that are in the cluster already: they are stored first, and not judged. Repeatable
     #[arg(long, value_name = "PATH")]
@@ -18,6 +18,9 @@ pub(super) struct Arguments {
     /// File of a captured cluster, as `fake-apiserver capture` writes it; by default the cluster is a new one
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
+    /// Files with the definitions of custom resources, as they are and as they are to be: what becomes of the objects of the captured cluster?
+    #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, requires = "cluster", conflicts_with_all = ["filename", "given"])]
+    pub(super) upgrade: Vec<PathBuf>,
     /// Namespace of objects that name none; in a new cluster it is made
     #[arg(short, long, value_name = "NAME", default_value = "default")]
     namespace: String,

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use arguments::{Arguments, FailOn};
 use clap::Parser as _;
 use controller::program;
-use fake_apiserver_check::{Report, Verdict, check, report};
+use fake_apiserver_check::{Report, Verdict, check, report, upgrade};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -40,7 +40,13 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().context("unable to start threads")?;
-    let report = runtime.block_on(check(&arguments.options()?))?;
+    let options = arguments.options()?;
+    let report = runtime.block_on(async {
+        match arguments.upgrade.as_slice() {
+            [old, new] => upgrade(old, new, &options).await,
+            _ => check(&options).await,
+        }
+    })?;
     io::stdout().write_all(text(&report, arguments).as_bytes()).context("unable to print the report")?;
     Ok(report.worst())
 }
