@@ -8,6 +8,7 @@
 //! ```
 
 pub mod capture;
+mod cases;
 mod client;
 pub mod documents;
 mod judge;
@@ -22,6 +23,7 @@ mod upgrade;
 mod verdict;
 mod webhooks;
 
+pub use cases::{SCHEMA, test};
 pub use client::User;
 pub use judge::check;
 pub use options::{Options, Unreached};

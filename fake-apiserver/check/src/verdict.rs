@@ -56,6 +56,8 @@ pub enum RuleKind {
     Missing,
     /// The state of what is there.
     Conflict,
+    /// A case is not answered as expected.
+    Expectation,
     /// Anything else.
     Server,
 }
@@ -75,6 +77,7 @@ impl RuleKind {
             RuleKind::Permission => "permission",
             RuleKind::Missing => "missing",
             RuleKind::Conflict => "conflict",
+            RuleKind::Expectation => "expectation",
             RuleKind::Server => "server",
         }
     }

@@ -97,7 +97,7 @@ pub(crate) fn readings(paths: &[PathBuf]) -> Result<Vec<Reading>> {
 /// The state while objects are judged.
 pub(crate) struct Judge<'a> {
     pub(crate) session: &'a mut Session,
-    options: &'a Options,
+    pub(crate) options: &'a Options,
     /// The kinds of parameters of policies.
     parameters: BTreeSet<(String, String)>,
     webhooks: Webhooks,
