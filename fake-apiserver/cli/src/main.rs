@@ -5,6 +5,7 @@
 mod around;
 mod assets;
 mod capture;
+mod cases;
 mod check;
 mod etcd;
 mod keeper;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Role::Assets => assets::main(arguments),
         Role::Capture => capture::main(arguments),
         Role::Check => check::main(arguments),
+        Role::Test => cases::main(arguments),
         Role::Run => around::main(arguments),
         Role::Completion => exit_code(completion(&arguments)),
     }

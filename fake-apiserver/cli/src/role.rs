@@ -26,6 +26,8 @@ pub(crate) enum Role {
     KubeApiserver,
     /// The stand-in for `etcd`.
     Etcd,
+    /// `fake-apiserver test`.
+    Test,
     /// The `kubectl` that is installed.
     Kubectl,
 }
@@ -45,6 +47,7 @@ impl Role {
             (_, Some("capture")) => (Role::Capture, true),
             (_, Some("check")) => (Role::Check, true),
             (_, Some("run")) => (Role::Run, true),
+            (_, Some("test")) => (Role::Test, true),
             (_, Some("completion")) => (Role::Completion, true),
             _ => (Role::FakeApiserver, false),
         }

@@ -190,7 +190,7 @@ mod tests {
         let text = "apiVersion: fake-apiserver/v1\nkind: AdmissionTest\ngiven: [a]\nobjects: []\ncases:\n\
                     - {name: a, user: b, groups: [c], operation: UPDATE, object: {}, oldObject: {}, expect: {verdict: allowed, rule: r, \
                     message: m, object: {}}}\n\
-                    - {name: a, user: b, access: {verb: v, group: g, resource: r, subresource: s, namespace: n, name: m}, expect: {verdict: denied}}\n";
+                    - {name: a, user: b, access: {verb: v, group: g, resource: r, subresource: s, namespace: x, name: m}, expect: {verdict: denied}}\n";
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.yaml");
         std::fs::write(&path, text).unwrap();

@@ -6,7 +6,7 @@ mod stream;
 pub use files::files;
 
 use machinery::yaml;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +22,14 @@ const ACTION: &str = "{{";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// The file as it was named; `-` is the standard input.
+    #[serde(serialize_with = "as_text")]
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: usize,
+}
+
+fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
 }
 
 impl fmt::Display for Place {
@@ -182,7 +187,8 @@ mod tests {
     #[test]
     fn errors_have_their_lines() {
         for (text, expected) in [
-            ("a: 1\n---\n\ta: 1\n---\nb: 2\n", "3! yaml: line 3: found character that cannot start any token"),
+            ("a: 1\n---\n\ta: 1\n---\nb: 2\n", "3! yaml: found character that cannot start any token"),
+            ("a: 1\n---\nb:\n\tc: 1\n", "4! yaml: line 4: found character that cannot start any token"),
             ("a: 1\n---\na: 1\na: 2\n", "4! yaml: line 4: key \"a\" already set in map"),
             ("a: 1\n--- b\nc: 2\n", "2! invalid Yaml document separator: b"),
             ("a: 1\n---\n- b\n", "3! the document is no object but: array"),

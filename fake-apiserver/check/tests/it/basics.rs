@@ -30,7 +30,7 @@ async fn fields_are_pointed_at() {
 async fn bad_documents_leave_the_others_alone() {
     let stream = [
         MAP,
-        "\tapiVersion: v1\n",
+        "apiVersion: v1\nmetadata:\n\tname: a\n",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata:\n  x: \"1\"\n  x: \"2\"\n",
         "kind: {{ .Values.kind }}\n",
         MAP,
@@ -41,12 +41,12 @@ async fn bad_documents_leave_the_others_alone() {
         about(&stream.join("---\n")).lines().await,
         [
             "a.yaml:1: OK ConfigMap default/a",
-            "a.yaml:6: ERROR document: document: yaml: line 6: found character that cannot start any token",
-            "a.yaml:13: ERROR document: document: yaml: line 13: key \"x\" already set in map",
-            "a.yaml:15: ERROR document: document: yaml: invalid map key: map[interface {}]interface {}{\".Values.kind\":interface {}(nil)}",
+            "a.yaml:8: ERROR document: document: yaml: line 8: found character that cannot start any token",
+            "a.yaml:15: ERROR document: document: yaml: line 15: key \"x\" already set in map",
+            "a.yaml:17: ERROR document: document: yaml: invalid map key: map[interface {}]interface {}{\".Values.kind\":interface {}(nil)}",
             tip,
-            "a.yaml:17: ERROR ConfigMap a: document: ConfigMap \"a\" is described twice: at a.yaml:1, too",
-            "a.yaml:22: OK ConfigMap default/z",
+            "a.yaml:19: ERROR ConfigMap a: document: ConfigMap \"a\" is described twice: at a.yaml:1, too",
+            "a.yaml:24: OK ConfigMap default/z",
         ]
     );
 }

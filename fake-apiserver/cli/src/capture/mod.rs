@@ -1,5 +1,6 @@
 //! `fake-apiserver capture`: what decides about admission in a cluster, in one file.
 
+use crate::check::{ended, refused};
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use controller::program;
@@ -15,8 +16,6 @@ use tokio::runtime;
 
 /// The exit code of a capture that is not complete.
 const INCOMPLETE: u8 = 1;
-/// The exit code if there is no capture.
-const FAILED: u8 = 2;
 /// The width of the progress bar.
 const BAR: usize = 24;
 
@@ -67,19 +66,9 @@ fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(std::iter::once("fake-apiserver capture".into()).chain(arguments)) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // A failed write is ignored, as the exit code says the same.
-            error.print().ok();
-            return if error.use_stderr() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return refused(&error),
     };
-    match run(&arguments) {
-        Ok(outcome) => told(&outcome, &arguments.output),
-        Err(error) => {
-            program::say(&format!("error: {error:#}"));
-            ExitCode::from(FAILED)
-        }
-    }
+    ended(run(&arguments).map(|outcome| told(&outcome, &arguments.output)))
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {

@@ -60,7 +60,7 @@ const CODES: &str = "Exit codes: 0 all are admitted, 1 there are findings, 2 som
 
 /// A form of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Output {
+pub(crate) enum Output {
     Text,
     Json,
     Junit,

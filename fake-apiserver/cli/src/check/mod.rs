@@ -4,6 +4,7 @@ mod arguments;
 
 use crate::logging;
 use anyhow::Context as _;
+pub(crate) use arguments::Output;
 use arguments::{Arguments, FailOn};
 use clap::Parser as _;
 use controller::program;
@@ -22,20 +23,26 @@ const UNASKED: u8 = 2;
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(std::iter::once("fake-apiserver check".into()).chain(arguments)) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // A failed write is ignored, as the exit code says the same.
-            error.print().ok();
-            return if error.use_stderr() { ExitCode::from(UNASKED) } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return refused(&error),
     };
     logging::start(0);
-    match run(&arguments) {
-        Ok(worst) => exit_code(worst, arguments.fail_on),
-        Err(error) => {
-            program::say(&format!("error: {error:#}"));
-            ExitCode::from(UNASKED)
-        }
-    }
+    let fails_by_warnings = arguments.fail_on == FailOn::Warning;
+    ended(run(&arguments).map(|worst| exit_code(worst, fails_by_warnings)))
+}
+
+/// The end after arguments that are none, or a help.
+pub(crate) fn refused(error: &clap::Error) -> ExitCode {
+    // A failed write is ignored, as the exit code says the same.
+    error.print().ok();
+    if error.use_stderr() { ExitCode::from(UNASKED) } else { ExitCode::SUCCESS }
+}
+
+/// The exit code; an error is printed.
+pub(crate) fn ended(code: anyhow::Result<ExitCode>) -> ExitCode {
+    code.unwrap_or_else(|error| {
+        program::say(&format!("error: {error:#}"));
+        ExitCode::from(UNASKED)
+    })
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -63,11 +70,12 @@ fn text(report: &Report, arguments: &Arguments) -> String {
     text
 }
 
-fn exit_code(worst: Verdict, fail_on: FailOn) -> ExitCode {
+/// The exit code after a verdict.
+pub(crate) fn exit_code(worst: Verdict, fails_by_warnings: bool) -> ExitCode {
     match worst {
         Verdict::Error => ExitCode::from(UNASKED),
         Verdict::Denied => ExitCode::from(FINDINGS),
-        Verdict::Warning if fail_on == FailOn::Warning => ExitCode::from(FINDINGS),
+        Verdict::Warning if fails_by_warnings => ExitCode::from(FINDINGS),
         Verdict::Warning | Verdict::Ok => ExitCode::SUCCESS,
     }
 }
