@@ -132,18 +132,38 @@ mod tests {
                 "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
                 "policy p (binding b)",
             ),
-            ("Forbidden", "pods \"a\" is forbidden: policy 'm' with binding 'b' denied request: no", "policy m (binding b)"),
+            (
+                "Forbidden",
+                "pods \"a\" is forbidden: policy 'm' with binding 'b' denied request: no",
+                "policy m (binding b)",
+            ),
             ("BadRequest", "admission webhook \"w.a.com\" denied the request: no", "webhook w.a.com"),
-            ("InternalError", "Internal error occurred: failed calling webhook \"w.a.com\": failed to call", "webhook w.a.com"),
-            ("Forbidden", "pods \"a\" is forbidden: violates PodSecurity \"baseline:latest\": privileged", "plugin PodSecurity"),
+            (
+                "InternalError",
+                "Internal error occurred: failed calling webhook \"w.a.com\": failed to call",
+                "webhook w.a.com",
+            ),
+            (
+                "Forbidden",
+                "pods \"a\" is forbidden: violates PodSecurity \"baseline:latest\": privileged",
+                "plugin PodSecurity",
+            ),
             ("Forbidden", "pods \"a\" is forbidden: exceeded quota: q, requested: pods=1", "plugin ResourceQuota"),
-            ("Forbidden", "pods is forbidden: User \"u\" cannot create resource \"pods\" in API group \"\"", "permission"),
+            (
+                "Forbidden",
+                "pods is forbidden: User \"u\" cannot create resource \"pods\" in API group \"\"",
+                "permission",
+            ),
             (
                 "Forbidden",
                 "roles \"r\" is forbidden: user \"u\" (groups=[]) is attempting to grant RBAC permissions not currently held:",
                 "permission",
             ),
-            ("BadRequest", "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field \"a\"", "schema"),
+            (
+                "BadRequest",
+                "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field \"a\"",
+                "schema",
+            ),
             ("Invalid", "Pod \"a\" is invalid: spec: Required value", "validation"),
             ("NotFound", "namespaces \"a\" not found", "missing"),
         ] {

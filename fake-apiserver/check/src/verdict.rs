@@ -216,6 +216,9 @@ pub struct Judged {
     /// What would become of it; `None` if it is not admitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
+    /// Whether it is stored once it is admitted, as other objects depend on it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stored: bool,
     /// What the server says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

@@ -9,7 +9,8 @@ const KINDS: [&str; 2] = ["ValidatingWebhookConfiguration", "MutatingWebhookConf
 
 /// Whether an object configures webhooks.
 pub(crate) fn is_configuration(object: &Value) -> bool {
-    let is_of_group = object["apiVersion"].as_str().is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));
+    let is_of_group =
+        object["apiVersion"].as_str().is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));
     is_of_group && object["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind))
 }
 
@@ -25,7 +26,11 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    pub(crate) fn new(addresses: &BTreeMap<String, String>, unreached: Unreached, authority: Option<String>) -> Webhooks {
+    pub(crate) fn new(
+        addresses: &BTreeMap<String, String>,
+        unreached: Unreached,
+        authority: Option<String>,
+    ) -> Webhooks {
         Webhooks { addresses: addresses.clone(), unreached, authority, ..Webhooks::default() }
     }
 
@@ -83,15 +88,22 @@ mod tests {
     #[test]
     fn webhooks_lead_to_their_addresses_or_nowhere() {
         assert!(is_configuration(&configuration()));
-        let addresses = BTreeMap::from([("a.com".into(), "https://127.0.0.1:1/x".into()), ("c.com".into(), "https://c".into())]);
+        let addresses =
+            BTreeMap::from([("a.com".into(), "https://127.0.0.1:1/x".into()), ("c.com".into(), "https://c".into())]);
         let mut webhooks = Webhooks::new(&addresses, Unreached::Skip, None);
         let left = webhooks.redirected(&configuration()).unwrap();
-        assert_eq!(left["webhooks"], json!([{"name": "a.com", "clientConfig": {"url": "https://127.0.0.1:1/x", "caBundle": "Y2E="}}]));
+        assert_eq!(
+            left["webhooks"],
+            json!([{"name": "a.com", "clientConfig": {"url": "https://127.0.0.1:1/x", "caBundle": "Y2E="}}])
+        );
         let notes = webhooks.notes();
         assert!(notes[0].starts_with("webhook b.com was not asked: "), "{notes:?}");
         assert_eq!(notes[1], "--webhook c.com: no webhook has that name");
         assert_eq!(Webhooks::new(&BTreeMap::new(), Unreached::Skip, None).redirected(&configuration()), None);
-        assert_eq!(Webhooks::new(&BTreeMap::new(), Unreached::Fail, None).redirected(&configuration()), Some(configuration()));
+        assert_eq!(
+            Webhooks::new(&BTreeMap::new(), Unreached::Fail, None).redirected(&configuration()),
+            Some(configuration())
+        );
         let mut given = Webhooks::new(&addresses, Unreached::Skip, Some("b3RoZXI=".into()));
         assert_eq!(given.redirected(&configuration()).unwrap()["webhooks"][0]["clientConfig"]["caBundle"], "b3RoZXI=");
     }

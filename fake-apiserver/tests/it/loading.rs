@@ -46,14 +46,18 @@ async fn objects_keep_uids_revisions_and_statuses() {
     let map = object("v1", "ConfigMap", "m", 50);
     let server = FakeApiServer::builder().load([widget, definition(), map, scaler]).start().await.unwrap();
     let widget = api(&server, "a.com", "v1", "Widget").get("w").await.unwrap();
-    assert_eq!((widget.metadata.uid.as_deref(), widget.metadata.resource_version.as_deref()), (Some("w-uid"), Some("41")));
+    assert_eq!(
+        (widget.metadata.uid.as_deref(), widget.metadata.resource_version.as_deref()),
+        (Some("w-uid"), Some("41"))
+    );
     assert_eq!(widget.data["status"], json!({"ready": true}));
     let scaler = api(&server, "autoscaling", "v2", "HorizontalPodAutoscaler").get("h").await.unwrap();
     assert_eq!(scaler.data["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 70);
     let maps = api(&server, "", "v1", "ConfigMap");
     assert_eq!(maps.get("m").await.unwrap().metadata.resource_version.as_deref(), Some("50"));
     // What is new comes after what was there.
-    let created = maps.create(&Default::default(), &serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap());
+    let created =
+        maps.create(&Default::default(), &serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap());
     let revision: u64 = created.await.unwrap().metadata.resource_version.unwrap().parse().unwrap();
     assert!(revision > 50, "{revision}");
     let selected = maps.list(&ListParams::default().fields("metadata.name=m")).await.unwrap();

@@ -31,8 +31,8 @@ const DECIDING: [&str; 21] = [
 ];
 /// The definitions of custom resources, which come first.
 pub(super) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
-/// Resources that decide about nothing, and change all the time.
-const NOISE: [&str; 3] = ["events", "events.events.k8s.io", "leases.coordination.k8s.io"];
+/// Resources that decide about nothing, and change all the time or are not stored.
+const NOISE: [&str; 4] = ["componentstatuses", "events", "events.events.k8s.io", "leases.coordination.k8s.io"];
 
 /// The resources that are asked for.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +99,14 @@ mod tests {
 
     fn kind(group: &str, plural: &str) -> Kind {
         let kind = "K".to_owned();
-        Kind { group: group.into(), version: "v1".into(), kind, plural: plural.into(), is_namespaced: true, is_listed: true }
+        Kind {
+            group: group.into(),
+            version: "v1".into(),
+            kind,
+            plural: plural.into(),
+            is_namespaced: true,
+            is_listed: true,
+        }
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub async fn capture(asked: &Asked, out: impl Write, mut progress: impl FnMut(&P
     let client = client(asked).await?;
     let (server, kinds) = timeout(asked.timeout, described(&client)).await.context("the cluster does not answer")??;
     let mut writer = Writer::begin(out, &server)?;
-    let mut reading = Reading { client, asked, writer: &mut writer, stored: Stored::default(), parameters: BTreeSet::new() };
+    let mut reading =
+        Reading { client, asked, writer: &mut writer, stored: Stored::default(), parameters: BTreeSet::new() };
     let stopped = reading.all(&kinds, &mut progress).await?;
     let objects = writer.objects();
     Ok(Outcome { objects, missing: writer.end(stopped.clone())?, stopped })
@@ -97,7 +98,8 @@ async fn client(asked: &Asked) -> Result<Client> {
 
 /// The version of the server, and its kinds.
 async fn described(client: &Client) -> Result<(String, Kinds)> {
-    let version = get(client, "/version", None).await.map_err(|why| anyhow!("the cluster does not tell its version: {why}"))?;
+    let version =
+        get(client, "/version", None).await.map_err(|why| anyhow!("the cluster does not tell its version: {why}"))?;
     let mut documents = Vec::new();
     for path in ["/api", "/apis"] {
         let document = get(client, path, Some(DISCOVERY)).await;
@@ -133,7 +135,8 @@ impl<W: Write> Reading<'_, W> {
         let mut listed: Vec<&Kind> = kinds.preferred().filter(|kind| kind.is_listed).collect();
         // Definitions say how custom resources are read, and policies which parameters are.
         listed.sort_by_key(|kind| (kind.resource() != DEFINITIONS, !kind.resource().contains("admissionpolicies.")));
-        let count = |reading: &Self| listed.iter().filter(|kind| reading.asked.kept.has(kind, &reading.parameters)).count();
+        let count =
+            |reading: &Self| listed.iter().filter(|kind| reading.asked.kept.has(kind, &reading.parameters)).count();
         let mut done = 0;
         for kind in &listed {
             if !self.asked.kept.has(kind, &self.parameters) {
@@ -155,7 +158,10 @@ impl<W: Write> Reading<'_, W> {
                 Ok(()) => {}
                 Err(Failure::Refused(why)) => self.writer.missing(resource, why),
                 Err(Failure::Silent(why)) => {
-                    let after = format!("{why}, after {} objects: {resource} and what comes after it is missing", self.writer.objects());
+                    let after = format!(
+                        "{why}, after {} objects: {resource} and what comes after it is missing",
+                        self.writer.objects()
+                    );
                     self.writer.missing(resource, why);
                     return Ok(Some(after));
                 }
@@ -190,7 +196,10 @@ impl<W: Write> Reading<'_, W> {
             }
             token = match page.get("metadata").and_then(|metadata| metadata["continue"].as_str()) {
                 Some(next) if !next.is_empty() => {
-                    format!("&continue={}", percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC))
+                    format!(
+                        "&continue={}",
+                        percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC)
+                    )
                 }
                 _ => return Ok(Ok(())),
             };

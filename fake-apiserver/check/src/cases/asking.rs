@@ -66,7 +66,12 @@ pub(super) async fn ask(ground: &Ground<'_>, case: &Case) -> Result<Told> {
         make_namespace(&mut judge, &old).await?;
         let stored = judge.one(&old, By::Admin, false).await?;
         let refusal = stored.findings.iter().find(|finding| stored.after.is_none() && !finding.message.is_empty());
-        ensure!(refusal.is_none(), "case {:?}: the oldObject cannot be stored: {}", case.name, refusal.map_or("", |finding| &finding.message));
+        ensure!(
+            refusal.is_none(),
+            "case {:?}: the oldObject cannot be stored: {}",
+            case.name,
+            refusal.map_or("", |finding| &finding.message)
+        );
     }
     judge.give(later).await?;
     match (&case.access, case.operation, &case.object, &case.old_object) {
@@ -121,11 +126,14 @@ async fn send(judge: &mut Judge<'_>, operation: Operation, kind: &Kind, mut obje
         Operation::Update => {
             let present = judge.session.admin.get(&path, JSON).await?;
             let revision = present.body["metadata"]["resourceVersion"].as_str().map(str::to_owned);
-            object["metadata"]["resourceVersion"] = revision.context("the oldObject has another name than the object")?.into();
+            object["metadata"]["resourceVersion"] =
+                revision.context("the oldObject has another name than the object")?.into();
             let body = object.to_string().into_bytes();
             judge.session.user.send(Method::PUT, &format!("{path}?{query}"), JSON, body).await
         }
-        Operation::Delete => judge.session.user.send(Method::DELETE, &format!("{path}?dryRun=All"), JSON, Vec::new()).await,
+        Operation::Delete => {
+            judge.session.user.send(Method::DELETE, &format!("{path}?dryRun=All"), JSON, Vec::new()).await
+        }
     }
 }
 

@@ -88,12 +88,14 @@ impl Coverage {
 
     /// How many expressions were seen both ways, and which were not.
     pub(super) fn notes(&self, file: &Path) -> Vec<String> {
-        let all: Vec<(&String, &Seen)> = self.0.iter().flat_map(|(name, seen)| seen.iter().map(move |one| (name, one))).collect();
+        let all: Vec<(&String, &Seen)> =
+            self.0.iter().flat_map(|(name, seen)| seen.iter().map(move |one| (name, one))).collect();
         if all.is_empty() {
             return Vec::new();
         }
         let both = all.iter().filter(|(_, seen)| seen.is_true && seen.is_false).count();
-        let whole = format!("{}: {both} of {} expressions of policies were seen true and false", file.display(), all.len());
+        let whole =
+            format!("{}: {both} of {} expressions of policies were seen true and false", file.display(), all.len());
         let gaps = all.iter().filter_map(|(name, seen)| {
             let lack = match (seen.is_true, seen.is_false) {
                 (true, true) => return None,

@@ -79,7 +79,7 @@ fn verdict(read: &Read, index: usize, case: &Case, told: &Told) -> Judged {
     };
     let findings: Vec<Finding> = wrong.into_iter().map(finding).collect();
     let verdict = if findings.is_empty() { Verdict::Ok } else { Verdict::Denied };
-    Judged { place, identity, verdict, change: None, findings, before: None, after: None }
+    Judged { place, identity, verdict, change: None, stored: false, findings, before: None, after: None }
 }
 
 /// How an answer differs from the expected one.
@@ -94,13 +94,19 @@ fn differences(expected: &Expected, told: &Told) -> Vec<String> {
     if !is_as_wanted {
         let is = if told.is_denied { "denied" } else { "allowed" };
         let wanted = format!("{:?}", expected.verdict).to_lowercase();
-        found.push(format!("it is {is}, and {wanted} was expected{}", if said.is_empty() { String::new() } else { format!(": {said}") }));
+        found.push(format!(
+            "it is {is}, and {wanted} was expected{}",
+            if said.is_empty() { String::new() } else { format!(": {said}") }
+        ));
         return found;
     }
     if let Some(rule) = &expected.rule {
         let rules: Vec<String> = told.rules.iter().map(Rule::id).collect();
         if !rules.contains(rule) {
-            found.push(format!("the rule {rule} was expected, and it was {}: {said}", if rules.is_empty() { "none".to_owned() } else { rules.join(", ") }));
+            found.push(format!(
+                "the rule {rule} was expected, and it was {}: {said}",
+                if rules.is_empty() { "none".to_owned() } else { rules.join(", ") }
+            ));
         }
     }
     if let Some(message) = expected.message.as_ref().filter(|message| !said.contains(message.as_str())) {

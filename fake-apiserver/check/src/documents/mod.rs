@@ -192,7 +192,10 @@ mod tests {
             ("a: 1\n---\na: 1\na: 2\n", "4! yaml: line 4: key \"a\" already set in map"),
             ("a: 1\n--- b\nc: 2\n", "2! invalid Yaml document separator: b"),
             ("a: 1\n---\n- b\n", "3! the document is no object but: array"),
-            ("a: 1\n---\na: {{ .Values.a }}\n", "3! yaml: invalid map key: map[interface {}]interface {}{\".Values.a\":interface {}(nil)}"),
+            (
+                "a: 1\n---\na: {{ .Values.a }}\n",
+                "3! yaml: invalid map key: map[interface {}]interface {}{\".Values.a\":interface {}(nil)}",
+            ),
             ("{\"a\": 1}\n{\"b\": 1}\n{\"c\": }\n", "3! expected value at line 3 column 7"),
             ("{\"a\": 1}\n{\"b\": 1,\n\"b\": 2}\n", "2! key \"b\" already set in map"),
         ] {
@@ -206,7 +209,8 @@ mod tests {
     fn fields_have_their_lines() {
         let text = "---\nitems:\n- metadata:\n    labels:\n      a.b/c: d\n  spec:\n  - x: 1\n  - y: 2\nkind: List\n";
         let document = read("a.yaml", text.as_bytes()).remove(0).unwrap();
-        for (field, line) in [("metadata.labels[a.b/c]", 5), ("spec[1].y", 8), ("", 3), ("<nil>", 3), ("spec[1].z", 8)] {
+        for (field, line) in [("metadata.labels[a.b/c]", 5), ("spec[1].y", 8), ("", 3), ("<nil>", 3), ("spec[1].z", 8)]
+        {
             assert_eq!(document.place_of(field).line, line, "{field}");
         }
     }

@@ -77,7 +77,11 @@ fn json_parts(text: &[u8]) -> Vec<Part<'_>> {
             match parts.len() {
                 0 => return yaml_parts(text, 0),
                 1 => parts.extend(yaml_parts(behind_line(&text[begin..]), lines(&text[..begin]) + 1)),
-                _ => parts.push(Part { refusal: Some(why.to_string()), before: why.line() - 1, ..json(text, begin, end) }),
+                _ => parts.push(Part {
+                    refusal: Some(why.to_string()),
+                    before: why.line() - 1,
+                    ..json(text, begin, end)
+                }),
             }
             return parts;
         }

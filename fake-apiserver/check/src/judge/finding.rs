@@ -28,6 +28,7 @@ pub(super) fn unreadable(unreadable: Unreadable) -> Judged {
         identity: Identity::default(),
         verdict: Verdict::Error,
         change: None,
+        stored: false,
         findings: vec![finding],
         before: None,
         after: None,

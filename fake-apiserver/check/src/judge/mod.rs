@@ -202,7 +202,7 @@ impl<'a> Judge<'a> {
             namespace: object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
             ..identity(document)
         };
-        Ok(Judged { identity, ..self.told(document, object, application) })
+        Ok(Judged { identity, stored: !dry_run, ..self.told(document, object, application) })
     }
 
     /// Brings about what follows in a cluster once an object is stored.
@@ -265,6 +265,7 @@ fn judged(document: &Document, findings: Vec<Finding>) -> Judged {
         identity: identity(document),
         verdict,
         change: None,
+        stored: false,
         findings,
         before: None,
         after: None,

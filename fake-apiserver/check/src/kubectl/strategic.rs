@@ -200,7 +200,8 @@ mod tests {
         let none = json!({"type": "Recreate"});
         let original = deployment(json!([{"name": "a", "image": "x"}, {"name": "b"}]), &none);
         let modified = deployment(json!([{"name": "c"}, {"name": "a", "image": "y"}]), &none);
-        let current = deployment(json!([{"name": "a", "image": "x", "tty": true}, {"name": "b"}, {"name": "z"}]), &none);
+        let current =
+            deployment(json!([{"name": "a", "image": "x", "tty": true}, {"name": "b"}, {"name": "z"}]), &none);
         let expected = json!({"spec": {"template": {"spec": {
             "$setElementOrder/containers": [{"name": "c"}, {"name": "a"}],
             "containers": [{"name": "c"}, {"name": "a", "image": "y"}, {"name": "b", "$patch": "delete"}],
@@ -212,7 +213,8 @@ mod tests {
     #[test]
     fn keys_are_retained_where_the_type_says_so() {
         let containers = json!([{"name": "a"}]);
-        let current = deployment(containers.clone(), &json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}));
+        let current =
+            deployment(containers.clone(), &json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}));
         let modified = deployment(containers, &json!({"type": "Recreate"}));
         let expected = json!({"spec": {"strategy": {"type": "Recreate", "$retainKeys": ["type"]}}});
         assert_eq!(of(DEPLOYMENT, &json!({}), &modified, &current), expected);

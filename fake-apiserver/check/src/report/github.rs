@@ -4,9 +4,8 @@ use super::Report;
 use crate::verdict::{Finding, Judged, Verdict};
 
 pub(super) fn github(report: &Report) -> String {
-    let commands = report.judged.iter().flat_map(|judged| {
-        judged.findings.iter().map(move |finding| command(judged, finding))
-    });
+    let commands =
+        report.judged.iter().flat_map(|judged| judged.findings.iter().map(move |finding| command(judged, finding)));
     let notes = report.notes.iter().map(|note| format!("::notice title=fake-apiserver check::{}\n", data(note)));
     commands.chain(notes).collect()
 }

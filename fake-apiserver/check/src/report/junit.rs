@@ -21,7 +21,8 @@ pub(super) fn junit(report: &Report) -> String {
         )
         .expect("memory takes every write");
     }
-    let notes: String = report.notes.iter().map(|note| format!("  <system-out>{}</system-out>\n", escaped(note))).collect();
+    let notes: String =
+        report.notes.iter().map(|note| format!("  <system-out>{}</system-out>\n", escaped(note))).collect();
     xml + &notes + "</testsuite>\n</testsuites>\n"
 }
 
@@ -30,8 +31,12 @@ fn content(judged: &Judged) -> String {
         let Finding { verdict, rule, message, place, .. } = finding;
         let text = escaped(&format!("{place}: {rule}: {message}"));
         match verdict {
-            Verdict::Denied => format!("<failure type=\"{}\" message=\"{}\">{text}</failure>", escaped(&rule.id()), escaped(message)),
-            Verdict::Error => format!("<error type=\"{}\" message=\"{}\">{text}</error>", escaped(&rule.id()), escaped(message)),
+            Verdict::Denied => {
+                format!("<failure type=\"{}\" message=\"{}\">{text}</failure>", escaped(&rule.id()), escaped(message))
+            }
+            Verdict::Error => {
+                format!("<error type=\"{}\" message=\"{}\">{text}</error>", escaped(&rule.id()), escaped(message))
+            }
             Verdict::Ok | Verdict::Warning => format!("<system-out>{text}</system-out>"),
         }
     };

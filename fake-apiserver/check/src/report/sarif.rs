@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 pub(super) fn sarif(report: &Report) -> String {
-    let findings = || report.judged.iter().flat_map(|judged| judged.findings.iter().map(move |finding| (judged, finding)));
+    let findings =
+        || report.judged.iter().flat_map(|judged| judged.findings.iter().map(move |finding| (judged, finding)));
     let rules: BTreeSet<String> = findings().map(|(_, finding)| finding.rule.id()).collect();
     let index = |finding: &Finding| rules.iter().position(|id| *id == finding.rule.id());
     let results: Vec<Value> = findings()

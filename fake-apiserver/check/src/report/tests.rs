@@ -20,6 +20,7 @@ fn object(line: usize, name: &str, findings: Vec<Finding>) -> Judged {
         identity,
         verdict,
         change: admitted.then_some(Change::Created),
+        stored: false,
         findings,
         before: admitted.then_some(before),
         after: admitted.then_some(after),
@@ -63,13 +64,19 @@ fn people_read_lines() {
 fn json_has_everything() {
     let json: serde_json::Value = serde_json::from_str(&report().print(Form::Json)).unwrap();
     assert_eq!(json["summary"], serde_json::json!({"objects": 3, "ok": 1, "warning": 0, "denied": 1, "error": 1}));
-    assert_eq!(json["objects"][0], serde_json::json!({
-        "file": "a,b.yaml", "line": 1, "kind": "Pod", "namespace": "n", "name": "a", "verdict": "OK", "change": "created",
-    }));
-    assert_eq!(json["objects"][1]["findings"][1], serde_json::json!({
-        "verdict": "DENIED", "rule": {"kind": "policy", "name": "p", "binding": "b"}, "message": "50% <no>\nnever",
-        "file": "a,b.yaml", "line": 12, "causes": [{"field": "spec.a", "message": "no", "file": "a,b.yaml", "line": 12}],
-    }));
+    assert_eq!(
+        json["objects"][0],
+        serde_json::json!({
+            "file": "a,b.yaml", "line": 1, "kind": "Pod", "namespace": "n", "name": "a", "verdict": "OK", "change": "created",
+        })
+    );
+    assert_eq!(
+        json["objects"][1]["findings"][1],
+        serde_json::json!({
+            "verdict": "DENIED", "rule": {"kind": "policy", "name": "p", "binding": "b"}, "message": "50% <no>\nnever",
+            "file": "a,b.yaml", "line": 12, "causes": [{"field": "spec.a", "message": "no", "file": "a,b.yaml", "line": 12}],
+        })
+    );
 }
 
 #[test]

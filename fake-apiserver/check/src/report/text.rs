@@ -18,12 +18,8 @@ pub(super) fn text(report: &Report) -> String {
         line(&mut text, format_args!("note: {note}"));
     }
     let summary = report.summary();
-    let counts = [
-        (summary.ok, "OK"),
-        (summary.warning, "WARNING"),
-        (summary.denied, "DENIED"),
-        (summary.error, "ERROR"),
-    ];
+    let counts =
+        [(summary.ok, "OK"), (summary.warning, "WARNING"), (summary.denied, "DENIED"), (summary.error, "ERROR")];
     let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
     let counts = counts.collect::<Vec<_>>().join(", ");
     let objects = if summary.objects == 1 { "object" } else { "objects" };

@@ -108,7 +108,10 @@ mod tests {
         let old = definition("self > 1", "v1");
         assert_eq!(rules(Some(&old), &old), [""; 0]);
         assert_eq!(rules(Some(&old), &definition("self > 2", "v1")), ["ws.a.com: a new rule: v1 spec.l.[]: self > 2"]);
-        assert!(rules(Some(&old), &definition("self > 1", "v2")).contains(&"ws.a.com: v1 is not served any more".to_owned()));
+        assert!(
+            rules(Some(&old), &definition("self > 1", "v2"))
+                .contains(&"ws.a.com: v1 is not served any more".to_owned())
+        );
         assert_eq!(storage(&old).as_deref(), Some("a.com/v1"));
     }
 

@@ -139,7 +139,8 @@ async fn after(judge: &mut Judge<'_>, one: &Stored, before: Answer, definition: 
     let written = judge.session.admin.send(Method::PATCH, &target, MERGE_PATCH, touch).await?;
     if written.code.is_success() {
         let copy = copied(&read.body);
-        let target = format!("{}?dryRun=All", kind.collection(copy["metadata"]["namespace"].as_str().unwrap_or_default()));
+        let target =
+            format!("{}?dryRun=All", kind.collection(copy["metadata"]["namespace"].as_str().unwrap_or_default()));
         let created = judge.session.admin.send(Method::POST, &target, JSON, copy.to_string().into_bytes()).await?;
         if created.body["reason"] == "Invalid" {
             let why = "it is tolerated as it is there already, and would be refused if it were new";
@@ -178,5 +179,14 @@ fn judged(one: &Stored, findings: Vec<Finding>) -> Judged {
         name: text(&metadata["name"]),
     };
     let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
-    Judged { place: one.place.clone(), identity, verdict, change: None, findings, before: None, after: None }
+    Judged {
+        place: one.place.clone(),
+        identity,
+        verdict,
+        change: None,
+        stored: false,
+        findings,
+        before: None,
+        after: None,
+    }
 }

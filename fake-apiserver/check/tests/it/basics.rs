@@ -108,6 +108,9 @@ async fn definitions_and_their_objects_come_in_one_stream() {
                   properties: {size: {type: integer}}\n";
     let lines = about(stream).lines().await;
     assert_eq!(lines[0], "a.yaml:1: OK Widget default/a");
-    assert_eq!(lines[1], "a.yaml:9: DENIED Widget default/b: validation: Widget.a.com \"b\" is invalid: spec: Invalid value: too large");
+    assert_eq!(
+        lines[1],
+        "a.yaml:9: DENIED Widget default/b: validation: Widget.a.com \"b\" is invalid: spec: Invalid value: too large"
+    );
     assert_eq!(lines[2], "a.yaml:11: OK CustomResourceDefinition widgets.a.com");
 }

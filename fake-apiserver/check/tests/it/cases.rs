@@ -84,7 +84,11 @@ async fn cases_are_as_expected() {
     let wrong: Vec<_> = report.judged.iter().filter(|one| one.verdict != Verdict::Ok).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(report.notes.len(), 1);
-    assert!(report.notes[0].ends_with("test.yaml: 2 of 2 expressions of policies were seen true and false"), "{:?}", report.notes);
+    assert!(
+        report.notes[0].ends_with("test.yaml: 2 of 2 expressions of policies were seen true and false"),
+        "{:?}",
+        report.notes
+    );
 }
 
 #[tokio::test]
@@ -93,15 +97,29 @@ async fn other_answers_are_told() {
     let report = played(&[
         format!("{{name: allowed, object: {many}, expect: {{verdict: allowed}}}}"),
         format!("{{name: rule, object: {many}, expect: {{verdict: denied, rule: policy/other}}}}"),
-        format!("{{name: object, object: {}, expect: {{verdict: allowed, object: {{spec: {{replicas: 3}}}}}}}}", deployment(2)),
+        format!(
+            "{{name: object, object: {}, expect: {{verdict: allowed, object: {{spec: {{replicas: 3}}}}}}}}",
+            deployment(2)
+        ),
     ])
     .await;
     let messages: Vec<&str> = report.judged.iter().map(|one| one.findings[0].message.as_str()).collect();
-    assert!(messages[0].starts_with("it is denied, and allowed was expected: deployments.apps \"web\" is forbidden"), "{messages:?}");
-    assert!(messages[1].starts_with("the rule policy/other was expected, and it was policy/replicas: "), "{messages:?}");
+    assert!(
+        messages[0].starts_with("it is denied, and allowed was expected: deployments.apps \"web\" is forbidden"),
+        "{messages:?}"
+    );
+    assert!(
+        messages[1].starts_with("the rule policy/other was expected, and it was policy/replicas: "),
+        "{messages:?}"
+    );
     assert_eq!(messages[2], "spec.replicas: 3 was expected, and it is 2");
     assert_eq!(report.judged[1].place.line, 6);
-    assert!(report.notes.contains(&"policy replicas: never false: oldObject == null || object.spec.replicas >= oldObject.spec.replicas".to_owned()));
+    assert!(
+        report.notes.contains(
+            &"policy replicas: never false: oldObject == null || object.spec.replicas >= oldObject.spec.replicas"
+                .to_owned()
+        )
+    );
 }
 
 #[tokio::test]

@@ -80,5 +80,7 @@ async fn a_deployer_may_not_grant_what_it_may_not_do() {
     let report = question.report().await;
     let rules: Vec<_> = report.judged.iter().map(|one| one.findings.first().map(|finding| finding.rule.kind)).collect();
     assert_eq!(rules, [Some(RuleKind::Permission), None, Some(RuleKind::Permission)]);
-    assert!(report.judged[0].findings[0].message.contains("is attempting to grant RBAC permissions not currently held"));
+    assert!(
+        report.judged[0].findings[0].message.contains("is attempting to grant RBAC permissions not currently held")
+    );
 }

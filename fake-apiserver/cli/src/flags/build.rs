@@ -5,8 +5,8 @@ use super::controllers::{self, BuiltIn};
 use super::gates::Setting;
 use super::values::Listed;
 use anyhow::Context;
-use fake_apiserver_check::capture;
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, IdentityError, StartError};
+use fake_apiserver_check::capture;
 use std::path::Path;
 use std::time::Duration;
 

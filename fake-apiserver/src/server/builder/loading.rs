@@ -45,10 +45,12 @@ impl Builder {
 fn content(objects: &[Value], catalogs: &Catalogs, network: &Arc<Network>) -> Result<Takeover, LoadError> {
     let mut registry = catalogs.load().registry.clone();
     let definitions = registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS).storage().clone();
-    let is_definition = |object: &&Value| object["kind"] == *definitions.kind && object["apiVersion"] == *definitions.api_version;
+    let is_definition =
+        |object: &&Value| object["kind"] == *definitions.kind && object["apiVersion"] == *definitions.api_version;
     for definition in objects.iter().filter(is_definition) {
         let described = described_resource(definition, network);
-        let described = described.map_err(|why| LoadError::Object { object: meta::name(definition).to_owned(), why })?;
+        let described =
+            described.map_err(|why| LoadError::Object { object: meta::name(definition).to_owned(), why })?;
         if let Some(description) = described {
             registry = registry.with(catalogs.reserved_resource(description));
         }
