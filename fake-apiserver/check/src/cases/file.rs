@@ -115,8 +115,9 @@ pub(super) struct Read {
 impl Read {
     /// The place of a case.
     pub(super) fn place(&self, case: usize) -> Place {
-        let line = yaml::line(&self.text, &["cases", &case.to_string()]).unwrap_or(1);
-        Place { file: self.path.to_string_lossy().as_ref().into(), line }
+        let index = case.to_string();
+        let lines = yaml::lines(&self.text, &[vec!["cases", &index]]);
+        Place { file: self.path.to_string_lossy().as_ref().into(), line: lines.map_or(1, |lines| lines[0]) }
     }
 
     /// A path as seen from the file.

@@ -16,7 +16,7 @@ use tree::Value;
 /// The name of the standard input, as an argument and in reports.
 pub const STDIN: &str = "-";
 /// The marks of a template's actions.
-const ACTION: &str = "{{";
+pub(crate) const ACTION: &str = "{{";
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,13 +77,8 @@ impl Document {
     pub fn place_of(&self, field: &str) -> Place {
         let steps = steps(field);
         let path: Vec<&str> = self.within.iter().chain(&steps).map(String::as_str).collect();
-        let line = yaml::line(&self.text, &path).map_or(self.place.line, |line| self.before + line);
+        let line = yaml::lines(&self.text, &[path]).map_or(self.place.line, |lines| self.before + lines[0]);
         Place { line, ..self.place.clone() }
-    }
-
-    /// Whether the object has the marks of a template in its texts.
-    pub fn has_actions(&self) -> bool {
-        String::from_utf8_lossy(&self.text).contains(ACTION)
     }
 }
 
@@ -135,19 +130,21 @@ fn read_part(file: &Arc<str>, part: Part<'_>) -> Vec<Reading> {
         Ok(value) => value,
         Err((line, message)) => return unreadable(part.before + line, message),
     };
-    let text: Arc<[u8]> = part.text.into();
-    let root = yaml::line(part.text, &[]).unwrap_or(1);
-    let of = |object: Value, within: Vec<String>| {
-        let place = Place { file: file.clone(), line: part.before + root };
-        let document = Document { place, object, text: text.clone(), before: part.before, within };
-        let place = document.place_of("");
-        Document { place, ..document }
-    };
+    let root = part.first_line();
     if !value.is_object() {
         let found = machinery::schema::json_type(&value);
         return unreadable(part.before + root, format!("the document is no object but: {found}"));
     }
-    unfolded(value, Vec::new()).into_iter().map(|(object, within)| Ok(of(object, within))).collect()
+    let text: Arc<[u8]> = part.text.into();
+    let unfolded = unfolded(value, Vec::new());
+    let paths: Vec<Vec<&str>> = unfolded.iter().map(|(_, way)| way.iter().map(String::as_str).collect()).collect();
+    let is_list = paths.iter().any(|path| !path.is_empty());
+    let lines = is_list.then(|| yaml::lines(part.text, &paths)).flatten().unwrap_or_else(|| vec![root; paths.len()]);
+    let of = |((object, within), line): ((Value, Vec<String>), usize)| {
+        let place = Place { file: file.clone(), line: part.before + line };
+        Ok(Document { place, object, text: text.clone(), before: part.before, within })
+    };
+    unfolded.into_iter().zip(lines).map(of).collect()
 }
 
 /// The items of a list of objects and of those within it, with the ways to them; another object as it is.

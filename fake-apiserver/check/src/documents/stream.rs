@@ -45,12 +45,19 @@ impl Part<'_> {
         }
     }
 
+    /// The line, from 1, where the value begins: the first that is neither empty nor a comment.
+    pub(super) fn first_line(&self) -> usize {
+        let lines = self.text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+        let begin = lines.enumerate().find(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+        begin.map_or(1, |(index, _)| index + 1)
+    }
+
     /// An error of the reader of YAML, with the line in the whole text instead of that in the document.
     fn placed(&self, why: &str) -> (usize, String) {
         let found = why.strip_prefix("yaml: line ").and_then(|rest| rest.split_once(": "));
         match found.and_then(|(line, words)| Some((line.parse::<usize>().ok()?, words))) {
             Some((line, words)) => (line, format!("yaml: line {}: {words}", self.before + line)),
-            None => (yaml::line(self.text, &[]).unwrap_or(1), why.to_owned()),
+            None => (self.first_line(), why.to_owned()),
         }
     }
 }

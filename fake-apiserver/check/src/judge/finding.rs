@@ -2,7 +2,7 @@
 
 use super::finding_at;
 use crate::client::Answer;
-use crate::documents::{Document, Unreadable};
+use crate::documents::{ACTION, Document, Unreadable};
 use crate::kinds::{Kinds, group_version};
 use crate::kubectl::Step;
 use crate::refusal;
@@ -83,17 +83,17 @@ pub(super) fn refused(document: &Document, step: Step, answer: &Answer) -> Findi
     };
     let causes = placed(document, refusal::causes(answer));
     let place = causes.first().map_or_else(|| document.place.clone(), |cause| cause.place.clone());
-    let hint = hint(document, rule.kind, &message);
+    let hint = hint(rule.kind, &message);
     Finding { verdict: Verdict::Denied, rule, message, place, causes, hint }
 }
 
-fn hint(document: &Document, kind: RuleKind, message: &str) -> Option<String> {
+fn hint(kind: RuleKind, message: &str) -> Option<String> {
     let is_of_namespace = message.starts_with("namespaces \"") && message.ends_with("\" not found");
     match kind {
         RuleKind::Missing if is_of_namespace => {
             Some("give the Namespace, too, or make those that are named with --create-namespaces".to_owned())
         }
-        _ => document.has_actions().then(|| TEMPLATE.to_owned()),
+        _ => message.contains(ACTION).then(|| TEMPLATE.to_owned()),
     }
 }
 

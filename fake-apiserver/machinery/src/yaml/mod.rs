@@ -27,7 +27,7 @@ mod vectors;
 
 pub use document::Document;
 pub use document::warnings;
-pub use places::line;
+pub use places::lines;
 pub use print::in_line;
 pub use print::print;
 

@@ -4,10 +4,14 @@ use super::nodes::{Kind, Nodes, read};
 use super::source;
 use crate::deadline::Deadline;
 
-/// The line, from 1, of a part of the first document. A step of `path` is the name of a field or the index of an item; where the document has
+/// The lines, from 1, of parts of the first document. A step of a path is the name of a field or the index of an item; where the document has
 /// no such part, the line is that of the last one on the way. `None` if the document has no value, or is not YAML.
-pub fn line(text: &[u8], path: &[&str]) -> Option<usize> {
+pub fn lines(text: &[u8], paths: &[Vec<&str>]) -> Option<Vec<usize>> {
     let nodes = read(&source::read(text), &Deadline::default()).ok()?;
+    paths.iter().map(|path| line(&nodes, path)).collect()
+}
+
+fn line(nodes: &Nodes, path: &[&str]) -> Option<usize> {
     let mut line = nodes.0.first()?.line;
     let mut at = 0;
     for step in path {
@@ -15,8 +19,8 @@ pub fn line(text: &[u8], path: &[&str]) -> Option<usize> {
             at = target;
         }
         let found = match nodes.0[at].kind {
-            Kind::List(end) => item(&nodes, at, end, step),
-            Kind::Object(end) => field(&nodes, at, end, step),
+            Kind::List(end) => item(nodes, at, end, step),
+            Kind::Object(end) => field(nodes, at, end, step),
             Kind::Scalar { .. } | Kind::Alias(..) => None,
         };
         let Some((place, value)) = found else { break };
@@ -67,8 +71,9 @@ mod tests {
             (&["a.b/c", "g"], 10),
             (&["h", "g"], 10),
         ] {
-            assert_eq!(line(text, path), Some(expected), "{path:?}");
+            assert_eq!(lines(text, &[path.to_vec()]), Some(vec![expected]), "{path:?}");
         }
-        assert_eq!((line(b"# nothing\n", &["a"]), line(b"a: [", &["a"])), (None, None));
+        let none = [vec!["a"]];
+        assert_eq!((lines(b"# nothing\n", &none), lines(b"a: [", &none)), (None, None));
     }
 }
