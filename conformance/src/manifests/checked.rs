@@ -60,8 +60,13 @@ pub(super) async fn run(manifests: &[Manifest], pair: &Pair, mut report: impl Fn
     let folder = tempfile::tempdir()?;
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
-    let is_new = |one: &&Manifest| one.path.as_ref().is_some_and(|path| seen.insert(path.clone()));
-    let is_meant = |one: &&Manifest| LEFT_OUT.iter().all(|kind| one.object["kind"] != *kind);
+    // The same object may be described in several versions.
+    let is_new = |one: &&Manifest| {
+        let name = one.path.as_ref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+        name.is_some_and(|name| seen.insert((one.object["kind"].to_string(), one.namespace.clone(), name)))
+    };
+    // Webhooks are not here, and kubectl would ask in another order.
+    let is_meant = |one: &&Manifest| !one.is_admission && LEFT_OUT.iter().all(|kind| one.object["kind"] != *kind);
     for manifest in manifests.iter().filter(is_meant).filter(is_new) {
         let file = folder.path().join(format!("{:05}.json", files.len()));
         std::fs::write(&file, manifest.object.to_string())?;

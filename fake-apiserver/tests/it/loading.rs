@@ -1,7 +1,7 @@
 //! A server that begins with the objects of another cluster.
 
 use fake_apiserver::{FakeApiServer, LoadError, StartError};
-use kube::api::{Api, DynamicObject, ListParams};
+use kube::api::{Api, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
@@ -56,9 +56,9 @@ async fn objects_keep_uids_revisions_and_statuses() {
     let maps = api(&server, "", "v1", "ConfigMap");
     assert_eq!(maps.get("m").await.unwrap().metadata.resource_version.as_deref(), Some("50"));
     // What is new comes after what was there.
-    let created =
-        maps.create(&Default::default(), &serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap());
-    let revision: u64 = created.await.unwrap().metadata.resource_version.unwrap().parse().unwrap();
+    let new: DynamicObject = serde_json::from_value(json!({"metadata": {"name": "n"}})).unwrap();
+    let created = maps.create(&PostParams::default(), &new).await.unwrap();
+    let revision: u64 = created.metadata.resource_version.unwrap().parse().unwrap();
     assert!(revision > 50, "{revision}");
     let selected = maps.list(&ListParams::default().fields("metadata.name=m")).await.unwrap();
     assert_eq!(selected.items.len(), 1);
