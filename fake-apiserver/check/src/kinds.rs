@@ -7,7 +7,7 @@ use tree::Value;
 
 /// The document with all groups, versions and kinds.
 pub(crate) const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/// What stands for itself in a segment of a path.
+/// The characters that are not escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 /// The group of definitions of custom resources.
 pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io";

@@ -4,7 +4,7 @@ use crate::client::User;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What becomes of webhooks that have no address here.
+/// The treatment of webhooks that have no address here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unreached {
     /// They are not asked; the report says so.
@@ -33,7 +33,7 @@ pub struct Options {
     pub webhooks: BTreeMap<String, String>,
     /// The file with the certificates, in PEM, that those addresses are verified with; by default the ones of each webhook's configuration.
     pub webhook_authority: Option<PathBuf>,
-    /// What becomes of the other webhooks.
+    /// The treatment of the other webhooks.
     pub unreached: Unreached,
 }
 

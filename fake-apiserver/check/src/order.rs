@@ -29,7 +29,7 @@ pub(crate) enum Rank {
     RoleBinding,
     /// Quotas and limits.
     Limit,
-    /// What nothing depends on. It is judged, and not stored.
+    /// Objects that nothing depends on. They are judged, and not stored.
     Leaf,
 }
 

@@ -34,7 +34,7 @@ impl fmt::Display for Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleKind {
-    /// A document that is no object, or one that no request can be made of.
+    /// A document that describes no object, or one that no request can be made of.
     Document,
     /// The kind is not served.
     Kind,
@@ -129,7 +129,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What is wrong with one field.
+/// A mistake in one field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
     /// The path of the field.
@@ -161,7 +161,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-/// What would become of an object.
+/// A change of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -213,13 +213,13 @@ pub struct Judged {
     pub identity: Identity,
     /// The worst verdict of the findings.
     pub verdict: Verdict,
-    /// What would become of it; `None` if it is not admitted.
+    /// The change that it would be; `None` if it is not admitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// Whether it is stored once it is admitted, as other objects depend on it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stored: bool,
-    /// What the server says.
+    /// The words of the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// The object before: as described, or the present one.

@@ -14,7 +14,7 @@ pub(crate) fn is_configuration(object: &Value) -> bool {
     is_of_group && object["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind))
 }
 
-/// What becomes of webhooks, and what became of them so far.
+/// The treatment of webhooks, and those that were met so far.
 #[derive(Debug, Default)]
 pub(crate) struct Webhooks {
     addresses: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ impl Webhooks {
         true
     }
 
-    /// What has to be known about them.
+    /// The notes about them.
     pub(crate) fn notes(&self) -> Vec<String> {
         let skipped = self.skipped.iter().map(|name| {
             format!("webhook {name} was not asked: --webhook {name}=URL says where it is, and --webhooks=fail lets its failure policy decide")

@@ -70,7 +70,7 @@ struct Head {
     server: String,
 }
 
-/// What could not be read.
+/// A resource that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// The resource: `secrets`, `deployments.apps`.
@@ -103,7 +103,7 @@ pub struct Capture {
     pub objects: Vec<Value>,
     /// The lines of the objects, by their uids.
     lines: HashMap<String, usize>,
-    /// What could not be read.
+    /// The resources that could not be read.
     pub missing: Vec<Missing>,
     /// The reason why nothing else was read, if the cluster did not answer any more.
     pub stopped: Option<String>,

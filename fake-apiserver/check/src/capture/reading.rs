@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// The objects of a page.
 const PAGE: usize = 500;
 
-/// What is asked for.
+/// The parts of a cluster that are asked for.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The kubeconfig; by default what `KUBECONFIG` names, or `~/.kube/config`.
@@ -40,7 +40,7 @@ pub struct Asked {
 pub struct Outcome {
     /// The number of objects.
     pub objects: usize,
-    /// What could not be read.
+    /// The resources that could not be read.
     pub missing: Vec<Missing>,
     /// The reason why nothing else was read.
     pub stopped: Option<String>,

@@ -16,7 +16,7 @@ use http::Method;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is there.
+/// The cluster of a case: the objects that are there.
 pub(super) struct Ground<'g> {
     pub(super) options: &'g Options,
     pub(super) given: &'g [Reading],

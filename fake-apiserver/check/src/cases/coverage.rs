@@ -15,7 +15,7 @@ const MARK: &str = "fake-apiserver-coverage:";
 /// The mark of a policy that applies.
 const APPLIES: &str = "applies";
 
-/// What was seen of the expressions of each policy.
+/// The values that were seen of the expressions of each policy.
 pub(super) struct Coverage(BTreeMap<String, Vec<Seen>>);
 
 struct Seen {

@@ -78,7 +78,7 @@ pub(super) struct Access {
     pub(super) name: String,
 }
 
-/// What is expected.
+/// The expected answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Expected {

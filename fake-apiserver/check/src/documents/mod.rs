@@ -53,7 +53,7 @@ pub struct Document {
     within: Vec<String>,
 }
 
-/// A text that is no object.
+/// A text that describes no object.
 #[derive(Debug, Clone)]
 pub struct Unreadable {
     /// The place of the error, as far as it is known.

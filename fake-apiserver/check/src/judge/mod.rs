@@ -42,7 +42,7 @@ pub async fn check(options: &Options) -> Result<Report> {
     Ok(Report { judged, notes: [notes, judge.webhooks.notes()].concat() })
 }
 
-/// What becomes of webhooks.
+/// The treatment of webhooks.
 pub(crate) fn webhooks(options: &Options) -> Result<Webhooks> {
     let authority = options.webhook_authority.as_ref().map(|path| {
         let failed = || format!("unable to read {}", path.display());
@@ -65,7 +65,7 @@ pub(crate) fn captured(path: &Path, webhooks: &mut Webhooks) -> Result<Capture> 
     Ok(capture)
 }
 
-/// What a capture lacks.
+/// The notes about what a capture lacks.
 pub(crate) fn missing(capture: &Capture) -> Vec<String> {
     let missing = capture.missing.iter().map(|one| format!("the capture lacks {}: {}", one.resource, one.why));
     missing.chain(capture.stopped.iter().map(|why| format!("the capture is incomplete: {why}"))).collect()

@@ -45,7 +45,7 @@ impl Known {
     }
 }
 
-/// The reason why a name is no segment of a path (`IsValidPathSegmentName` of `pkg/api/validation/path`, k8s.io/apimachinery v0.37.1).
+/// The reason why a name cannot be a segment of a path (`IsValidPathSegmentName` of `pkg/api/validation/path`, k8s.io/apimachinery v0.37.1).
 fn bad_segment(name: &str) -> Option<String> {
     if [".", ".."].contains(&name) {
         return Some(format!("may not be '{name}'"));

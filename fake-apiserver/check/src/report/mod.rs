@@ -33,7 +33,7 @@ pub struct Report {
     /// The objects.
     #[serde(rename = "objects")]
     pub judged: Vec<Judged>,
-    /// What else has to be known, such as webhooks that were not asked.
+    /// The facts that have to be known besides, such as webhooks that were not asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -41,7 +41,7 @@ struct Arguments {
     /// Leave these resources out, separated by commas
     #[arg(long, value_name = "RESOURCES", value_delimiter = ',')]
     exclude: Vec<String>,
-    /// What becomes of secrets: their values are replaced by noise of the same lengths, or they are left out
+    /// Treatment of secrets: their values are replaced by noise of the same lengths, or they are left out
     #[arg(long, value_enum, default_value_t = Secrets::Noise)]
     secrets: Secrets,
     /// Longest time that the cluster may take for an answer
@@ -51,7 +51,7 @@ struct Arguments {
 
 const CODES: &str = "Exit codes: 0 everything was read, 1 something is missing, which is said and noted in the file, 2 there is no capture.";
 
-/// What becomes of secrets.
+/// The treatment of secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Secrets {
     Noise,

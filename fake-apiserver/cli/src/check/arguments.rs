@@ -39,13 +39,13 @@ pub(super) struct Arguments {
     /// PEM file with the certificates that those addresses are verified with; by default those of the webhook's configuration
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_ca_file: Option<PathBuf>,
-    /// What becomes of other webhooks: they are not asked, which the report says, or they fail, and their failure policy decides
+    /// Treatment of other webhooks: they are not asked, which the report says, or they fail, and their failure policy decides
     #[arg(long, value_enum, default_value_t = Others::Skip)]
     webhooks: Others,
     /// Form of the report
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub(super) output: Output,
-    /// Worst verdict that is no failure is the one below this
+    /// Verdict from which on the command fails
     #[arg(long, value_enum, default_value_t = FailOn::Denied)]
     pub(super) fail_on: FailOn,
     /// Print the objects as they would be stored, with what defaults and admission add
@@ -87,7 +87,7 @@ pub(super) enum FailOn {
     Warning,
 }
 
-/// What becomes of webhooks without an address.
+/// The treatment of webhooks without an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Others {
     Skip,

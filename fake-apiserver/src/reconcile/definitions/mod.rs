@@ -294,16 +294,20 @@ impl Definitions {
     }
 }
 
-/// The resource that a stored definition brings about; `None` if its names are not accepted.
+/// The resources that the definitions among some stored objects bring about. Those whose names are not accepted bring about none.
 ///
 /// # Errors
-/// If its webhook cannot be called.
-pub(crate) fn described(definition: &Value, network: &Arc<Network>) -> Result<Option<Description>, String> {
-    if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
-        return Ok(None);
-    }
-    let json = definition.to_string().into_bytes().into();
-    description::of(definition, &json, &OwnedType::custom_resource(), network).map(Some)
+/// The name of a definition whose webhook cannot be called, and the reason.
+pub(crate) fn described(objects: &[Value], network: &Arc<Network>) -> Result<Vec<Description>, (String, String)> {
+    let definitions = objects.iter().filter(|object| object["kind"] == "CustomResourceDefinition");
+    let accepted = definitions.filter(|one| is_true(one, NAMES_ACCEPTED) || is_true(one, ESTABLISHED));
+    let ty = OwnedType::custom_resource();
+    let described = accepted.map(|definition| {
+        let json = definition.to_string().into_bytes().into();
+        let described = description::of(definition, &json, &ty, network);
+        described.map_err(|why| (meta::name(definition).to_owned(), why))
+    });
+    described.collect()
 }
 
 async fn establish(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {

@@ -4,9 +4,7 @@ use super::{Builder, StartError};
 use crate::commit::loaded::{self, LoadError};
 use crate::commit::saved;
 use crate::discovery::Catalogs;
-use crate::object::meta;
-use crate::reconcile::described_resource;
-use crate::registry::ids;
+use crate::reconcile::described_resources;
 use crate::store::{Store, Takeover};
 use crate::webhook::Network;
 use std::sync::Arc;
@@ -44,16 +42,9 @@ impl Builder {
 /// [`LoadError`].
 fn content(objects: &[Value], catalogs: &Catalogs, network: &Arc<Network>) -> Result<Takeover, LoadError> {
     let mut registry = catalogs.load().registry.clone();
-    let definitions = registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS).storage().clone();
-    let is_definition =
-        |object: &&Value| object["kind"] == *definitions.kind && object["apiVersion"] == *definitions.api_version;
-    for definition in objects.iter().filter(is_definition) {
-        let described = described_resource(definition, network);
-        let described =
-            described.map_err(|why| LoadError::Object { object: meta::name(definition).to_owned(), why })?;
-        if let Some(description) = described {
-            registry = registry.with(catalogs.reserved_resource(description));
-        }
+    let described = described_resources(objects, network);
+    for description in described.map_err(|(object, why)| LoadError::Object { object, why })? {
+        registry = registry.with(catalogs.reserved_resource(description));
     }
     loaded::read(objects, &registry)
 }
