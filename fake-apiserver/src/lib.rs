@@ -105,6 +105,7 @@ pub use auth::modes::{AuthorizationMode, ModeError};
 pub use auth::token_file::TokenFileError;
 pub use auth::{AuthorityError, ConfigError, User};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use commit::loaded::LoadError;
 pub use commit::saved::StateError;
 #[cfg(feature = "controllers")]
 pub use controllers::{Controller, Controllers, ControllersError};

@@ -1,5 +1,6 @@
 //! The command line of `conformance manifests`.
 
+use super::checked::{self, Checked};
 use super::manifest::Manifest;
 use super::mutants;
 use super::table::{SECTION, Tally, table};
@@ -17,6 +18,9 @@ use std::process::ExitCode;
 /// The flag without which a real server refuses what most projects have somewhere; the fake allows it by default.
 const PRIVILEGED: &str = "--allow-privileged=true";
 
+/// The flag by which pods need their service accounts, as in every cluster.
+const ACCOUNTS: &str = "--enable-admission-plugins=ServiceAccount";
+
 /// The arguments of `manifests`.
 #[derive(Debug, Args)]
 pub struct Options {
@@ -25,6 +29,9 @@ pub struct Options {
     /// Instead of applying the manifests, create this many mutants of those of each set, without storing them
     #[arg(long, value_name = "N")]
     mutants: Option<usize>,
+    /// Instead of applying the manifests, compare what `fake-apiserver check` says to them with a dry run of kubectl on the real server
+    #[arg(long, conflicts_with = "mutants")]
+    check: bool,
     /// Seed of the mutants: the same seed gives the same ones
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -43,6 +50,9 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
     let ledger = Ledger::load(&root.join("fixtures/expectations.toml"))?;
     if let Some(count) = options.mutants {
         return mutated(&sources, root, &ledger, (count, options.seed)).await;
+    }
+    if options.check {
+        return checked(&sources, root, &ledger).await;
     }
     let mut results = Vec::new();
     for source in sources {
@@ -71,6 +81,23 @@ async fn compare(source: &Source, root: &Path, ledger: &Ledger) -> Result<Tally>
     println!("{source}: {tally}; of {found} documents, and {unreadable} that are not YAML");
     differences.iter().for_each(|difference| println!("{difference}\n"));
     Ok(tally)
+}
+
+/// Compares the verdicts on the manifests of all `sources`, and prints the differences.
+async fn checked(sources: &[Source], root: &Path, ledger: &Ledger) -> Result<ExitCode> {
+    let mut all = Checked::default();
+    for source in sources {
+        let (documents, _) = source.documents(root).with_context(|| source.to_string())?;
+        let manifests = Manifest::all(source, documents);
+        let real = Real::start_with(true, &[PRIVILEGED, ACCOUNTS]).await?;
+        let pair = Pair::start([&real, &Embedded], "check", ledger.omitted.clone()).await?;
+        let tally = checked::run(&manifests, &pair, |difference| println!("{difference}\n")).await?;
+        pair.stop().await?;
+        println!("{source}: {tally}");
+        all += tally;
+    }
+    println!("{all}");
+    Ok(if all.is_equal() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Creates mutants of the manifests of all `sources`, on one pair of servers, and prints the differences.

@@ -34,9 +34,18 @@ impl Kubectl {
     /// # Errors
     /// If it cannot be started.
     pub(super) async fn apply(&self, folder: &Path, options: &[&str]) -> Result<Vec<String>> {
+        let printed = self.printed(folder, options).await?;
+        Ok(printed.lines().map(|line| sorted_parts(&without_objects(&line.replace(&self.url, "<server>")))).collect())
+    }
+
+    /// The text that it prints, first to the standard output, as it applies the files in a folder, or a file.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(super) async fn printed(&self, path: &Path, options: &[&str]) -> Result<String> {
         let output = Command::new(&self.program)
             .args(["--server", &self.url, "--token", &self.token, "--insecure-skip-tls-verify", "apply", "--filename"])
-            .arg(folder)
+            .arg(path)
             .args(options)
             .env("HOME", self.home.path())
             .env_remove("KUBECONFIG")
@@ -45,8 +54,7 @@ impl Kubectl {
             .output()
             .await
             .with_context(|| self.program.display().to_string())?;
-        let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-        Ok(printed.lines().map(|line| sorted_parts(&without_objects(&line.replace(&self.url, "<server>")))).collect())
+        Ok([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat())
     }
 }
 

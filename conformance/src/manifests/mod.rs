@@ -6,8 +6,10 @@
 //!                                                      │                   │
 //!                          table ◀─ trial: differences ◀── pair: objects ◀──┘
 //! ```
+//! With `--check` the verdicts of `fake-apiserver check` are compared with what kubectl prints about a dry run on the real server.
 //! With `--mutants` the manifests get small mistakes instead, and are created on both.
 
+mod checked;
 pub mod cli;
 mod kubectl;
 mod manifest;

@@ -4,6 +4,9 @@
 
 mod around;
 mod assets;
+mod capture;
+mod cases;
+mod check;
 mod etcd;
 mod keeper;
 mod kubectl;
@@ -40,6 +43,9 @@ fn main() -> ExitCode {
         Role::Etcd => program::exit_code(etcd::main(&arguments)),
         Role::Kubectl => program::exit_code(kubectl::main(&arguments)),
         Role::Assets => assets::main(arguments),
+        Role::Capture => capture::main(arguments),
+        Role::Check => check::main(arguments),
+        Role::Test => cases::main(arguments),
         Role::Run => around::main(arguments),
         Role::Completion => exit_code(completion(&arguments)),
     }

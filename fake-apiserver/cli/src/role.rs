@@ -14,6 +14,10 @@ pub(crate) enum Role {
     FakeApiserver,
     /// `fake-apiserver assets`.
     Assets,
+    /// `fake-apiserver capture`.
+    Capture,
+    /// `fake-apiserver check`.
+    Check,
     /// `fake-apiserver completion`.
     Completion,
     /// `fake-apiserver run`.
@@ -22,6 +26,8 @@ pub(crate) enum Role {
     KubeApiserver,
     /// The stand-in for `etcd`.
     Etcd,
+    /// `fake-apiserver test`.
+    Test,
     /// The `kubectl` that is installed.
     Kubectl,
 }
@@ -38,7 +44,10 @@ impl Role {
             ("etcd", _) => (Role::Etcd, false),
             ("kubectl", _) => (Role::Kubectl, false),
             (_, Some("assets")) => (Role::Assets, true),
+            (_, Some("capture")) => (Role::Capture, true),
+            (_, Some("check")) => (Role::Check, true),
             (_, Some("run")) => (Role::Run, true),
+            (_, Some("test")) => (Role::Test, true),
             (_, Some("completion")) => (Role::Completion, true),
             _ => (Role::FakeApiserver, false),
         }

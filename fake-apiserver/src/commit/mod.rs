@@ -12,6 +12,7 @@
 pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
+pub(crate) mod loaded;
 pub(crate) mod namespace;
 pub(crate) mod saved;
 pub(crate) mod server;

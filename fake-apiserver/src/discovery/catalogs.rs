@@ -13,6 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// keep their forms by it.
 static DESCRIBED: AtomicU32 = AtomicU32::new(0);
 
+/// The number of the first version of a description.
+fn first_number(description: &Description) -> u32 {
+    let versions = u32::try_from(description.versions.len()).unwrap_or(u32::MAX);
+    DESCRIBED.fetch_add(versions, Ordering::Relaxed)
+}
+
 /// The catalogs of a cluster, one after the other.
 pub(crate) struct Catalogs {
     current: ArcSwap<Catalog>,
@@ -66,6 +72,13 @@ impl Catalogs {
         *self.reserved().entry(name.to_owned()).or_insert_with(|| self.next_id())
     }
 
+    /// The resource that will be served as described, for objects that are stored before.
+    pub(crate) fn reserved_resource(&self, description: Description) -> Arc<Resource> {
+        let id = self.reserve(&format!("{}.{}", description.resource, description.group));
+        let first = first_number(&description);
+        Arc::new(description.resource(id, first))
+    }
+
     /// The id that was reserved for the resource, once.
     pub(crate) fn take_reserved(&self, description: &Description) -> Option<ResourceId> {
         let Description { group, resource, .. } = description;
@@ -82,8 +95,7 @@ impl Catalogs {
 
     /// Serves an added resource as described from now on. False, if another resource is served there.
     pub(crate) fn put(&self, id: ResourceId, description: Description) -> bool {
-        let versions = u32::try_from(description.versions.len()).unwrap_or(u32::MAX);
-        let first = DESCRIBED.fetch_add(versions, Ordering::Relaxed);
+        let first = first_number(&description);
         let resource = Arc::new(description.resource(id, first));
         let mut taken = false;
         self.current.rcu(|catalog| {

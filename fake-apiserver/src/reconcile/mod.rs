@@ -34,6 +34,7 @@ mod token_uses;
 pub(crate) use crate::commit::server::MANAGER;
 pub(crate) use availability::api_service_availability;
 pub(crate) use bootstrap::server_id;
+pub(crate) use definitions::described as described_resources;
 pub(crate) use event::Event;
 pub(crate) use shared::{Options, Shared, Trusted};
 pub(crate) use ticket::Ticket;

@@ -6,6 +6,7 @@ use super::gates::Setting;
 use super::values::Listed;
 use anyhow::Context;
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, IdentityError, StartError};
+use fake_apiserver_check::capture;
 use std::path::Path;
 use std::time::Duration;
 
@@ -106,6 +107,10 @@ impl Flags {
         let shortest = self.min_request_timeout.map(|seconds| Duration::from_secs(seconds.into()));
         builder = given(builder, shortest, Builder::min_request_timeout);
         builder = given(builder, self.history_bytes, Builder::history_bytes);
+        if let Some(path) = &self.load {
+            let failed = || format!("unable to load --load {}", path.display());
+            builder = builder.load(capture::read(path).with_context(failed)?.objects);
+        }
         Ok(given(builder, self.seed, Builder::seed))
     }
 

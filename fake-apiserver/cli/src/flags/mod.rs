@@ -47,7 +47,7 @@ use values::{
 };
 
 /// The forms of the command.
-const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
+const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
 
 /// The headings of the help.
 const FIRST: &str = "Used most";
@@ -135,6 +135,9 @@ pub struct Flags {
     /// Name under which it keeps them; /registry by default
     #[arg(help_heading = SERVING, long, value_name = "PREFIX")]
     pub etcd_prefix: Option<String>,
+    /// Begin with the objects of a cluster, from the file that `fake-apiserver capture` has written, with their uids, revisions and statuses
+    #[arg(help_heading = SERVING, long, value_name = "FILE")]
+    load: Option<PathBuf>,
     /// Stop when the standard input is closed
     #[arg(help_heading = SERVING, long)]
     pub exit_with_stdin: bool,

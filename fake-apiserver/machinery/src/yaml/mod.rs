@@ -16,6 +16,7 @@ mod deep;
 mod document;
 mod events;
 mod nodes;
+mod places;
 mod plain;
 mod print;
 mod scalar;
@@ -26,6 +27,7 @@ mod vectors;
 
 pub use document::Document;
 pub use document::warnings;
+pub use places::lines;
 pub use print::in_line;
 pub use print::print;
 

@@ -24,9 +24,10 @@ use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{has_bad_certificates, ids, is_added};
+use crate::registry::{Description, has_bad_certificates, ids, is_added};
 use crate::schema::OwnedType;
 use crate::store::{Key, ResourceId};
+use crate::webhook::Network;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use imbl::OrdMap;
@@ -299,6 +300,22 @@ impl Definitions {
         names.misnamed_beside(name).for_each(|other| cluster.add(other));
         Ok(())
     }
+}
+
+/// The resources that the definitions among some stored objects bring about. Those whose names are not accepted bring about none.
+///
+/// # Errors
+/// The name of a definition whose webhook cannot be called, and the reason.
+pub(crate) fn described(objects: &[Value], network: &Arc<Network>) -> Result<Vec<Description>, (String, String)> {
+    let definitions = objects.iter().filter(|object| object["kind"] == "CustomResourceDefinition");
+    let accepted = definitions.filter(|one| is_true(one, NAMES_ACCEPTED) || is_true(one, ESTABLISHED));
+    let ty = OwnedType::custom_resource();
+    let described = accepted.map(|definition| {
+        let json = definition.to_string().into_bytes().into();
+        let described = description::of(definition, &json, &ty, network);
+        described.map_err(|why| (meta::name(definition).to_owned(), why))
+    });
+    described.collect()
 }
 
 async fn establish(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {

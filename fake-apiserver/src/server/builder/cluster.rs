@@ -7,7 +7,6 @@ use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
-use crate::commit::saved;
 use crate::fault::Faults;
 use crate::ids::Ids;
 use crate::measures::Measures;
@@ -35,18 +34,16 @@ impl Builder {
         let described_others = self.read_others(&mut authentication)?;
         let store = Store::with_history(self.history, self.history_bytes);
         let catalogs = Arc::new(self.catalogs()?);
-        if let Some(state) = &self.state {
-            store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
-        }
+        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
+        let services = Arc::new(Known { given: self.services.clone(), own });
+        let network = Network::new(ServiceAddresses { store: store.clone(), known: services.clone() });
+        self.take_over(&store, &catalogs, &network)?;
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
         let options = self.reconcilers(&authentication, &addresses);
         let allocations = Arc::new(Allocations::new(self.pools.ranges()?, self.pools.node_ports.clone()));
         let runtime = threads::runtime().expect("binding the ports has started them");
-        let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
-        let services = Arc::new(Known { given: self.services.clone(), own });
-        let network = Network::new(ServiceAddresses { store: store.clone(), known: services.clone() });
         self.admission.clock = self.clock.clone();
         let admission = admission_chain::chain(&self.admission)?;
         let authenticator = Authenticator::new(authentication)?;

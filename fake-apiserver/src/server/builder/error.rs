@@ -4,6 +4,7 @@ use crate::admission::PluginError;
 use crate::auth::keys::KeyError;
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{AuthorityError, ConfigError};
+use crate::commit::loaded::LoadError;
 use crate::commit::saved::StateError;
 use crate::server::tls::IdentityError;
 use std::io;
@@ -130,6 +131,9 @@ pub enum StartError {
     /// The options of auditing are wrong, or a file that they name is.
     #[error("{0}")]
     Audit(String),
+    /// Objects of another cluster cannot be loaded.
+    #[error("the objects cannot be loaded: {0}")]
+    Load(#[from] LoadError),
     /// The state of another server cannot be taken over.
     #[error(transparent)]
     State(#[from] StateError),

@@ -11,6 +11,7 @@ mod controllers;
 mod debug;
 mod error;
 mod limits;
+mod loading;
 mod page_gates;
 mod pools;
 mod reach;
@@ -101,6 +102,7 @@ pub struct Builder {
     services: Given,
     runtime_config: Vec<(String, String)>,
     state: Option<Vec<u8>>,
+    loaded: Vec<tree::Value>,
     page_gates: PageGates,
     cors_allowed_origins: Vec<String>,
     goaway_chance: f64,
@@ -145,6 +147,7 @@ impl Default for Builder {
             services: Given::default(),
             runtime_config: Vec::new(),
             state: None,
+            loaded: Vec::new(),
             page_gates: PageGates::default(),
             cors_allowed_origins: Vec::new(),
             goaway_chance: 0.0,

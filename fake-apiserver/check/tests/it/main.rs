@@ -1,0 +1,7 @@
+//! Questions that users have, each with the answer.
+
+mod basics;
+mod cases;
+mod clusters;
+mod support;
+mod tenants;
