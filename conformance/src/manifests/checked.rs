@@ -1,6 +1,6 @@
 //! The verdicts of `fake-apiserver check` on manifests, beside what `kubectl apply --dry-run=server` prints about each on a real server.
 //!
-//! What others depend on is stored on the real server, too, so that the rest is judged in its presence.
+//! Objects that others depend on are stored on the real server, too, so that the rest is judged in their presence.
 
 use super::kubectl::Kubectl;
 use super::manifest::Manifest;

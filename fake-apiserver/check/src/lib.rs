@@ -1,4 +1,4 @@
-//! What would a cluster say to these manifests? An API server in this process, with all rules of a real one, is asked as `kubectl apply
+//! Verdicts on manifests, as a cluster would give them: an API server in this process, with all rules of a real one, is asked as `kubectl apply
 //! --dry-run=server` asks.
 //!
 //! ```text

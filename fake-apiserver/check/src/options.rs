@@ -1,4 +1,4 @@
-//! What is asked: the objects, and the cluster that they are for.
+//! The question: the objects, and the cluster that they are for.
 
 use crate::client::User;
 use std::collections::BTreeMap;

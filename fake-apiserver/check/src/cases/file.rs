@@ -121,7 +121,7 @@ impl Read {
     }
 
     /// A path as seen from the file.
-    pub(super) fn from_here(&self, path: &Path) -> PathBuf {
+    pub(super) fn beside(&self, path: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new(".")).join(path)
     }
 }

@@ -41,7 +41,7 @@ pub async fn test(path: &Path) -> Result<Report> {
 }
 
 async fn of_file(read: &Read) -> Result<(Vec<Judged>, Coverage)> {
-    let given: Vec<PathBuf> = read.file.given.iter().map(|path| read.from_here(path)).collect();
+    let given: Vec<PathBuf> = read.file.given.iter().map(|path| read.beside(path)).collect();
     let objects = read.file.objects.iter().flat_map(|object| inline(object, read));
     let given: Vec<Reading> = judge::readings(&given)?.into_iter().chain(objects).collect();
     let options = Options::default();

@@ -1,4 +1,4 @@
-//! What keeps an object from being asked about: no kind, no name, a name that another one has.
+//! The reasons why no request can be made of an object: no kind, no name, a name that another one has.
 
 use super::finding_at;
 use crate::documents::{Document, Place};

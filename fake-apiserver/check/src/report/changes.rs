@@ -1,4 +1,4 @@
-//! What admission makes of objects: the objects with defaults and mutations, or the differences.
+//! The changes of objects in admission: the objects with defaults and mutations, or the differences.
 
 use crate::verdict::{Change, Judged};
 use machinery::yaml;
