@@ -2,16 +2,16 @@
 
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
-use super::{Cluster, Disruption, Fault, Setup, Target, audit, own_namespace, with_rbac};
+use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, USERS, static_token};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, On, RequestRecord};
+use control::{Obeys as _, Order};
+use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, RequestRecord};
 use fake_apiserver_cli::Flags;
 use futures::future::BoxFuture;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,9 +19,6 @@ use tempfile::TempDir;
 
 /// The target `embedded`.
 pub struct Embedded;
-
-/// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
-const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
 /// The name of the audit log.
 const AUDIT_LOG: &str = "audit.log";
@@ -140,56 +137,8 @@ impl Cluster for Running {
         }
     }
 
-    fn compact(&self) -> BoxFuture<'_, Result<()>> {
-        self.server.compact();
-        Box::pin(async { Ok(()) })
-    }
-
-    fn advance_clock(&self, seconds: i64) -> Result<()> {
-        let clock = self.clock.as_ref().context("the scenario does not say `needs clock`")?;
-        clock.advance(SignedDuration::from_secs(seconds));
-        Ok(())
-    }
-
-    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
-        ensure!(replica <= self.endpoints.len(), "there is no replica {replica}");
-        self.server.replica(replica - 1).set_clock_offset(seconds);
-        Ok(())
-    }
-
-    fn disrupt(&self, replica: usize, disruption: Disruption) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let replica = self.server.replicas().get(replica - 1).context("there is no such replica")?;
-            match disruption {
-                Disruption::Cut => replica.disconnect_watches(),
-                Disruption::Hold => replica.hold(),
-                Disruption::Release => replica.release(),
-                Disruption::Start => replica.start().await?,
-                Disruption::Stop => replica.stop().await,
-            }
-            Ok(())
-        })
-    }
-
-    fn add_fault(&self, fault: Fault) -> Result<()> {
-        let mut on = On::verb(&fault.verb).resource(&fault.resource).any_subresource().namespace(self.namespace());
-        if let Some(name) = &fault.name {
-            on = on.name(name);
-        }
-        if let Some(user) = &fault.user {
-            on = on.user(user);
-        }
-        let refusal = on.status(fault.status);
-        self.server.faults().add(match fault.times {
-            Some(times) => refusal.times(times),
-            None => refusal,
-        });
-        Ok(())
-    }
-
-    fn clear_faults(&self) -> Result<()> {
-        self.server.faults().clear();
-        Ok(())
+    fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { Ok(self.server.obey(order).await.map(|_| ())?) })
     }
 
     fn audit_events(&self, id: &str) -> Result<Vec<Value>> {

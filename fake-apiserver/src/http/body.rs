@@ -3,6 +3,7 @@
 use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
+use super::struck::StruckBody;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -84,6 +85,7 @@ pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     List(Box<ListBody>),
     Gzip(Box<GzipBody<ReplyBody>>),
+    Struck(Box<StruckBody>),
     Watch(Box<WatchBody>),
 }
 
@@ -113,6 +115,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => Poll::Ready(bytes.take().map(Ok)),
             ReplyBody::List(list) => list.poll_next(context),
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
+            ReplyBody::Struck(struck) => struck.poll_next(context),
             ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
@@ -123,13 +126,14 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
             ReplyBody::Gzip(gzip) => gzip.is_ended(),
-            ReplyBody::Watch(_) => false,
+            ReplyBody::Watch(_) | ReplyBody::Struck(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            ReplyBody::Struck(struck) => struck.size_hint(),
             ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

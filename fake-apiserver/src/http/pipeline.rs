@@ -24,6 +24,7 @@ use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
 use super::route::decoded;
 use super::served::{endpoint, is_elsewhere, target};
+use super::struck::Broken;
 use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
@@ -104,8 +105,12 @@ async fn exchange(
     }
     let verb = if exchange.resource.is_some() { exchange.verb } else { "" };
     http_log::write(&parts, &peer, verb, &exchange.audit_id, response.status(), since.elapsed());
-    if replica.cluster.log.is_on() {
-        exchange.record(trace, response.status().as_u16());
+    if let Some(underway) = trace.underway.take() {
+        (response, trace.struck) = Box::pin(exchange.struck(*underway, response)).await;
+    }
+    if replica.cluster.log.is_on() && !peer.is_own {
+        let is_lost = response.extensions().get::<Broken>().is_some();
+        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() });
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
@@ -204,10 +209,17 @@ impl<'r> Exchange<'r> {
         if let Some(error) = authorized? {
             return Ok(self.internal_error(&error));
         }
-        if let Err(fault) = self.inject_fault(&user).await {
-            // The body is recorded, even though it is not used.
-            trace.body = self.body(incoming).await?.bytes;
-            return Err(fault);
+        match self.inject_fault(&user, trace).await {
+            Ok(None) => {}
+            Ok(Some(answer)) => {
+                trace.body = self.body(incoming).await?.bytes;
+                return Ok(answer);
+            }
+            Err(fault) => {
+                // The body is recorded, even though it is not used.
+                trace.body = self.body(incoming).await?.bytes;
+                return Err(fault);
+            }
         }
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
@@ -243,11 +255,12 @@ impl<'r> Exchange<'r> {
             }
         };
         trace.body.clone_from(&body.bytes);
+        let past = trace.underway.as_mut().and_then(|underway| underway.view.take());
         let mut request = api::Request {
             cluster: &self.replica.cluster,
             objects: self.objects(),
             commits: self.ticket.commits(&self.replica.cluster.store).held_for(&self.replica.cluster.write_latency),
-            view: &self.replica.view,
+            view: past.as_ref().unwrap_or(&self.replica.view),
             clock: &self.replica.clock,
             now: self.now,
             user,
@@ -392,6 +405,7 @@ impl<'r> Exchange<'r> {
 mod access;
 mod auditing;
 mod exchange;
+mod faults;
 mod notes;
 #[cfg(test)]
 mod tests;

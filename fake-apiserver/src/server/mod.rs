@@ -3,6 +3,7 @@
 mod builder;
 mod cert_dir;
 mod connection;
+mod control;
 pub(crate) mod follow;
 mod gathered;
 mod kubeconfig;
@@ -10,6 +11,7 @@ mod lifetime;
 mod listener;
 mod refusals;
 mod replica;
+mod socket;
 mod tls;
 
 pub use builder::{Builder, StartError};
@@ -34,6 +36,7 @@ pub struct FakeApiServer {
     replicas: Vec<RunningReplica>,
     ca_pem: Option<String>,
     admin_token: String,
+    control: control::Control,
     shutdown: CancellationToken,
     #[cfg(feature = "controllers")]
     controllers: Option<Controllers>,

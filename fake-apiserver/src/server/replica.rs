@@ -88,6 +88,26 @@ impl RunningReplica {
         self.insecure.map(|address| format!("http://{address}"))
     }
 
+    /// The replica that runs.
+    pub(super) fn inner(&self) -> &Arc<Replica> {
+        &self.replica
+    }
+
+    /// Whether it was stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.life().stop.is_cancelled()
+    }
+
+    /// Whether its cache is held back.
+    pub(super) fn is_held(&self) -> bool {
+        self.replica.view.held().is_some()
+    }
+
+    /// The offset of its clock, in seconds.
+    pub(super) fn clock_offset(&self) -> i64 {
+        self.clock.offset()
+    }
+
     /// Its clock.
     #[cfg(feature = "controllers")]
     pub(super) fn clock(&self) -> OffsetClock {

@@ -359,6 +359,13 @@ impl ApiError {
         self
     }
 
+    /// The same refusal with another reason, whatever it is.
+    #[must_use]
+    pub fn with_own_reason(mut self, reason: &str) -> Self {
+        self.0.reason = reason.to_owned().into();
+        self
+    }
+
     /// The same refusal with its message rewritten.
     #[must_use]
     pub fn with_message(mut self, rewrite: impl FnOnce(&str) -> String) -> Self {

@@ -1,0 +1,171 @@
+//! Responses that faults have struck: bodies that break off, come slowly or hang, and watches that end, hold or leave events out.
+//!
+//! ```text
+//!   body ──▶ StruckBody: truncated, slow ──▶ sent
+//!   watch ── frame by frame ──▶ StruckBody: events left out, held back, ended ──▶ sent
+//! ```
+
+use super::body::ReplyBody;
+use crate::error::{ApiError, ApiResult};
+use bytes::Bytes;
+use control::fault::{Body, Do, Watch, WatchDo};
+use hyper::body::Body as _;
+use hyper::body::SizeHint;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// The pauses in a second of a slow body.
+const PAUSES: u64 = 10;
+
+/// An order to the connection of a response: an extension of it. The response itself is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Whether the whole connection ends, and not only the stream of the request.
+    pub(crate) whole: bool,
+}
+
+/// What faults do to a body.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) body: Body,
+    /// The bytes after which the connection is broken, and how.
+    pub(super) breaks: Option<(u64, Do)>,
+    pub(super) watch: Option<Watch>,
+    /// The types of the events that are left out.
+    pub(super) dropped: Vec<String>,
+}
+
+/// A body that faults have struck.
+pub(crate) struct StruckBody {
+    inner: ReplyBody,
+    plan: Plan,
+    sent: u64,
+    events: u64,
+    /// Bytes that have to wait for their turn.
+    rest: Bytes,
+    timer: Pin<Box<Sleep>>,
+    removed: Pin<Box<WaitForCancellationFutureOwned>>,
+    ended: bool,
+}
+
+impl StruckBody {
+    pub(super) fn new(inner: ReplyBody, plan: Plan, removed: WaitForCancellationFutureOwned) -> StruckBody {
+        StruckBody {
+            inner,
+            plan,
+            sent: 0,
+            events: 0,
+            rest: Bytes::new(),
+            timer: Box::pin(sleep_until(Instant::now())),
+            removed: Box::pin(removed),
+            ended: false,
+        }
+    }
+
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        if self.plan.body.bytes_per_second.is_some() && self.timer.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        let room = self.room();
+        if room == Some(0) {
+            return self.poll_break(context);
+        }
+        if self.rest.is_empty() {
+            match self.poll_inner(context) {
+                Poll::Ready(Some(Ok(bytes))) => self.rest = bytes,
+                other => return other,
+            }
+        }
+        let slow = self.plan.body.bytes_per_second.map(|speed| (speed / PAUSES).max(1));
+        let most = slow.into_iter().chain(room).min().unwrap_or(u64::MAX);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.rest.len());
+        let bytes = self.rest.split_to(most);
+        self.sent = self.sent.saturating_add(bytes.len() as u64);
+        if let Some(speed) = self.plan.body.bytes_per_second {
+            let pause = Duration::from_secs_f64(bytes.len() as f64 / speed as f64);
+            self.timer.as_mut().reset(crate::clock::later(Instant::now(), pause));
+        }
+        Poll::Ready(Some(Ok(bytes)))
+    }
+
+    /// The bytes that may still be sent; `None` if all may.
+    fn room(&self) -> Option<u64> {
+        let ends = self.plan.body.truncate_at.into_iter().chain(self.plan.breaks.map(|(bytes, _)| bytes));
+        ends.min().map(|end| end.saturating_sub(self.sent))
+    }
+
+    /// The end of a body that breaks off.
+    fn poll_break(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if let Some((_, Do::Hang)) = self.plan.breaks
+            && self.removed.as_mut().poll(context).is_pending()
+        {
+            return Poll::Pending;
+        }
+        self.broken()
+    }
+
+    fn broken(&mut self) -> Poll<Option<ApiResult<Bytes>>> {
+        self.ended = true;
+        Poll::Ready(Some(Err(ApiError::internal("broken off by a fault rule"))))
+    }
+
+    fn poll_inner(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        let ReplyBody::Watch(watch) = &mut self.inner else {
+            return match Pin::new(&mut self.inner).poll_frame(context) {
+                Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(frame.into_data().unwrap_or_default()))),
+                Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error))),
+                Poll::Ready(None) => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            };
+        };
+        loop {
+            if let Some(fault) = self.plan.watch.as_ref().filter(|fault| self.events >= fault.after_events) {
+                match fault.act {
+                    WatchDo::Freeze => {
+                        if self.removed.as_mut().poll(context).is_pending() {
+                            return Poll::Pending;
+                        }
+                        self.plan.watch = None;
+                        continue;
+                    }
+                    WatchDo::Reset => return self.broken(),
+                    WatchDo::End => return Poll::Ready(None),
+                    WatchDo::Error => {
+                        let frame = watch.fail(&refusal(fault.code));
+                        self.plan.watch = None;
+                        self.plan.dropped.clear();
+                        return Poll::Ready(frame.map(Ok));
+                    }
+                }
+            }
+            match watch.poll_one(context) {
+                Poll::Ready(Some(_)) if self.plan.dropped.iter().any(|kind| kind == watch.last()) => {}
+                Poll::Ready(Some(frame)) => {
+                    self.events = self.events.saturating_add(1);
+                    return Poll::Ready(Some(Ok(frame)));
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    pub(super) fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// The error with which a watch ends.
+fn refusal(code: Option<u16>) -> ApiError {
+    match code.unwrap_or(410) {
+        // As the real server's watch cache says it.
+        410 => ApiError::expired("too old resource version: 1 (2)"),
+        code => ApiError::injected(code, 0),
+    }
+}
