@@ -102,6 +102,11 @@ pub trait Cluster: Send + Sync {
         system_clock()
     }
 
+    /// The URL and the token of the control port, if there is one. It may be opened now.
+    fn control(&self) -> Result<(String, String)> {
+        bail!("this target has no control port")
+    }
+
     /// Obeys an order.
     fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { bail!("this target obeys no orders: {order}") })

@@ -11,10 +11,12 @@ use conformance_judge::scenario::power::Power;
 use control::{Obeys as _, Order};
 use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, RequestRecord};
 use fake_apiserver_cli::Flags;
+use fake_apiserver_cli::control::Door;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 
 /// The target `embedded`.
@@ -27,7 +29,9 @@ const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-accou
 
 /// A fake server in this process.
 pub(crate) struct Running {
-    server: FakeApiServer,
+    server: Arc<FakeApiServer>,
+    /// The control port, once someone asks for it.
+    door: OnceLock<Door>,
     endpoints: Vec<Endpoint>,
     namespace: String,
     clock: Option<ManualClock>,
@@ -87,7 +91,8 @@ impl Running {
         let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
-        Ok(Running { server, endpoints, namespace, clock, audit, managers: None })
+        let door = OnceLock::new();
+        Ok(Running { server: Arc::new(server), door, endpoints, namespace, clock, audit, managers: None })
     }
 }
 
@@ -137,6 +142,12 @@ impl Cluster for Running {
         }
     }
 
+    fn control(&self) -> Result<(String, String)> {
+        let open = || Door::open(self.server.clone(), (Ipv4Addr::LOCALHOST, 0).into(), None);
+        let door = self.door.get_or_init(|| open().expect("a port is free"));
+        Ok((door.url(), door.token().to_owned()))
+    }
+
     fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { Ok(self.server.obey(order).await.map(|_| ())?) })
     }
@@ -164,7 +175,10 @@ impl Cluster for Running {
             if let Some(managers) = self.managers {
                 log += &managers.stop().await?;
             }
-            self.server.shutdown().await;
+            if let Some(door) = self.door.into_inner() {
+                door.close().await;
+            }
+            Arc::into_inner(self.server).context("an order is still being obeyed")?.shutdown().await;
             Ok(log)
         })
     }

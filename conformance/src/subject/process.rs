@@ -202,6 +202,10 @@ impl Cluster for Running {
         }
     }
 
+    fn control(&self) -> Result<(String, String)> {
+        Ok((self.control.endpoint.url.clone(), self.control.token.clone()))
+    }
+
     fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.control.obey(&order).await?;

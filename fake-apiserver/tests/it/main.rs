@@ -19,6 +19,7 @@ mod list;
 mod memory;
 mod metrics;
 mod oidc;
+mod orders;
 #[cfg(feature = "controllers")]
 mod pages;
 mod policy_status;
