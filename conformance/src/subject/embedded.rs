@@ -1,5 +1,6 @@
 //! The target `embedded`: the fake as a library, in this process, over plain HTTP unless asked for TLS; a fresh server for each scenario.
 
+use super::calls;
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
 use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
@@ -8,11 +9,12 @@ use crate::credentials::{ADMINISTRATOR, USERS, static_token};
 use anyhow::{Context as _, Result};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use control::{Obeys as _, Order};
+use control::{Obeys as _, Order, Question, Request, Requests};
 use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, RequestRecord};
 use fake_apiserver_cli::Flags;
 use fake_apiserver_cli::control::Door;
 use futures::future::BoxFuture;
+use serde::Deserialize as _;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -129,10 +131,10 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        let records = self.server.requests();
-        let here = |record: &&Arc<RequestRecord>| record.namespace == self.namespace();
-        let calls = records.iter().filter(here).filter_map(|record| call(record, user)).collect();
-        Box::pin(async move { Ok(calls) })
+        Box::pin(async move {
+            let recorded = self.server.ask(Question::Requests(Requests::default())).await?;
+            Ok(calls::of(Vec::<Request>::deserialize(&recorded["items"])?, user, self.namespace()))
+        })
     }
 
     fn clock(&self) -> controller::clock::Clock {
@@ -182,19 +184,4 @@ impl Cluster for Running {
             Ok(log)
         })
     }
-}
-
-/// A recorded request as a call, if `user` made it and it is neither a list nor a watch.
-fn call(record: &RequestRecord, user: &str) -> Option<Call> {
-    let by_user = record.user.as_ref().is_some_and(|known| known.name == user);
-    if !by_user || record.resource.is_empty() || ["list", "watch"].contains(&record.verb.as_str()) {
-        return None;
-    }
-    Some(Call {
-        user: user.to_owned(),
-        method: record.method.clone(),
-        target: Call::target(&record.verb, &record.resource, &record.name, &record.subresource),
-        status: record.code,
-        body: record.body.clone().unwrap_or_default(),
-    })
 }

@@ -1,6 +1,7 @@
 //! The targets that scenarios can be played against.
 
 mod audit;
+mod calls;
 pub mod cluster;
 pub mod controller;
 pub mod controllers;

@@ -1,5 +1,6 @@
-//! The target `process`: the fake as a program, over TLS; a fresh process for each scenario. Calls are read from its audit log.
+//! The target `process`: the fake as a program, over TLS; a fresh process for each scenario. It is told and asked by its control port.
 
+use super::calls;
 use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
@@ -8,10 +9,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use control::Order;
+use control::{Order, Request};
 use fake_apiserver::{Clock as _, ManualClock};
 use futures::future::BoxFuture;
 use jiff::SignedDuration;
+use serde::Deserialize as _;
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -55,6 +57,11 @@ impl Control {
         let file: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
         let text = |field: &str| file[field].as_str().with_context(|| format!("no {field} in {file}"));
         Ok(Control { endpoint: Endpoint::new(text("url")?, None)?, token: text("token")?.to_owned() })
+    }
+
+    async fn requests(&self) -> Result<Vec<Request>> {
+        let recorded = self.endpoint.ask(Some(&self.token), "GET", "/_fake/v1/requests", &Value::Null).await?;
+        Ok(Vec::deserialize(&recorded["items"])?)
     }
 
     async fn obey(&self, order: &Order) -> Result<()> {
@@ -190,9 +197,7 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        Box::pin(
-            async move { audit::calls(&self.events()?, user, &self.namespace).context("a request without an end") },
-        )
+        Box::pin(async move { Ok(calls::of(self.control.requests().await?, user, &self.namespace)) })
     }
 
     fn clock(&self) -> controller::clock::Clock {

@@ -48,6 +48,8 @@ pub(crate) struct StruckBody {
     rest: Bytes,
     timer: Pin<Box<Sleep>>,
     removed: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Whether the connection has had the time to send what came before the end.
+    flushed: bool,
     ended: bool,
 }
 
@@ -61,6 +63,7 @@ impl StruckBody {
             rest: Bytes::new(),
             timer: Box::pin(sleep_until(Instant::now())),
             removed: Box::pin(removed),
+            flushed: false,
             ended: false,
         }
     }
@@ -107,10 +110,16 @@ impl StruckBody {
         {
             return Poll::Pending;
         }
-        self.broken()
+        self.broken(context)
     }
 
-    fn broken(&mut self) -> Poll<Option<ApiResult<Bytes>>> {
+    /// The end of a connection. What was sent before leaves it first: the connection forgets what it still has when a body fails.
+    fn broken(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if !self.flushed {
+            self.flushed = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         self.ended = true;
         Poll::Ready(Some(Err(ApiError::internal("broken off by a fault rule"))))
     }
@@ -134,7 +143,7 @@ impl StruckBody {
                         self.plan.watch = None;
                         continue;
                     }
-                    WatchDo::Reset => return self.broken(),
+                    WatchDo::Reset => return self.broken(context),
                     WatchDo::End => return Poll::Ready(None),
                     WatchDo::Error => {
                         let frame = watch.fail(&refusal(fault.code));

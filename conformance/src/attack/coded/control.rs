@@ -26,25 +26,45 @@ const fn attack(name: &'static str, about: &'static str, expected: &'static str,
 
 /// The attacks.
 pub(super) const ATTACKS: &[Coded] = &[
-    attack("guessed-tokens", "Orders with tokens of the cluster, with bits of the right one, and without any.", "20x 401", |ground| {
-        Box::pin(guessed_tokens(ground))
+    attack(
+        "guessed-tokens",
+        "Orders with tokens of the cluster, with bits of the right one, and without any.",
+        "20x 401",
+        |ground| Box::pin(guessed_tokens(ground)),
+    ),
+    attack("web-pages", "Orders that a web page sends, which knows the token.", "403 403", |ground| {
+        Box::pin(web_pages(ground))
     }),
-    attack("web-pages", "Orders that a web page sends, which knows the token.", "403 403", |ground| Box::pin(web_pages(ground))),
-    attack("trickling-connections", "400 connections that send their heads byte by byte, and one that behaves.", "200 after all", |ground| {
-        Box::pin(trickling(ground))
-    }),
-    attack("bodies-that-are-none", "Bodies that are deep, long, cut short, or of other words.", "400 400 400 400 413 400", |ground| {
-        Box::pin(bodies(ground))
-    }),
-    attack("rules-without-end", "100,000 rules at once, and a thousand one by one, and one more.", "409 1000x 201 409 200", |ground| {
-        Box::pin(rules(ground))
-    }),
-    attack("seeds-that-double", "Documents whose aliases double, are nested deep, or are many; none leaves anything behind.", "422 422 422 same", |ground| {
-        Box::pin(seeds(ground))
-    }),
-    attack("snapshots-that-lie", "Files of snapshots with other formats, offsets and numbers than they have.", "422 422 422 422 422", |ground| {
-        Box::pin(snapshots(ground))
-    }),
+    attack(
+        "trickling-connections",
+        "400 connections that send their heads byte by byte, and one that behaves.",
+        "200 after all",
+        |ground| Box::pin(trickling(ground)),
+    ),
+    attack(
+        "bodies-that-are-none",
+        "Bodies that are deep, long, cut short, or of other words.",
+        "400 400 400 400 413 400",
+        |ground| Box::pin(bodies(ground)),
+    ),
+    attack(
+        "rules-without-end",
+        "100,000 rules at once, and a thousand one by one, and one more.",
+        "409 1000x 201 409 200",
+        |ground| Box::pin(rules(ground)),
+    ),
+    attack(
+        "seeds-that-double",
+        "Documents whose aliases double, are nested deep, or are many; none leaves anything behind.",
+        "422 422 422 same",
+        |ground| Box::pin(seeds(ground)),
+    ),
+    attack(
+        "snapshots-that-lie",
+        "Files of snapshots with other formats, offsets and numbers than they have.",
+        "422 422 422 422 422",
+        |ground| Box::pin(snapshots(ground)),
+    ),
 ];
 
 /// A control port.
@@ -140,7 +160,9 @@ async fn bodies(ground: &Ground) -> Result<String> {
     let long = format!("{{\"name\": {:?}}}", "x".repeat(4 * 1024 * 1024));
     let wide: serde_json::Map<String, Value> = (0..10_000).map(|number| (format!("f{number}"), json!(1))).collect();
     let mut codes = Vec::new();
-    for body in [deep, "{\"name\": ".into(), "\u{0}".into(), json!({"skip": 1e300}).to_string(), long, json!(wide).to_string()] {
+    for body in
+        [deep, "{\"name\": ".into(), "\u{0}".into(), json!({"skip": 1e300}).to_string(), long, json!(wide).to_string()]
+    {
         let (code, answer) = port.ask("POST", "/faults", body).await?;
         ensure!(answer["kind"] == "Status", "{answer}");
         codes.push(code.to_string());
@@ -174,9 +196,15 @@ async fn seeds(ground: &Ground) -> Result<String> {
         let below = level - 1;
         text + &format!("a{level}: &a{level} [*a{below}, *a{below}]\n")
     });
-    let deep = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {}1{}", "[".repeat(5000), "]".repeat(5000));
-    let object = |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, namespace: {namespace}}}}}");
-    let many = (0..200).map(|number| object(&format!("n{number}")) + "\n---\n").collect::<String>() + &object("Not_A_Name");
+    let deep = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {}1{}",
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
+    let object =
+        |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, namespace: {namespace}}}}}");
+    let many =
+        (0..200).map(|number| object(&format!("n{number}")) + "\n---\n").collect::<String>() + &object("Not_A_Name");
     let mut codes = Vec::new();
     for seed in [format!("apiVersion: v1\nkind: ConfigMap\n{levels}"), deep, many] {
         let (code, answer) = port.ask("POST", "/seed", seed).await?;
@@ -191,14 +219,21 @@ async fn seeds(ground: &Ground) -> Result<String> {
 
 async fn snapshots(ground: &Ground) -> Result<String> {
     let port = Port::of(ground)?;
-    let head = |records: u64| format!("{{\"fakeApiserverState\":1,\"compacted\":1,\"revision\":9,\"records\":{records}}}\n");
+    let head =
+        |records: u64| format!("{{\"fakeApiserverState\":1,\"compacted\":1,\"revision\":9,\"records\":{records}}}\n");
     let record = |slot: u64| {
         let object = json!({"slot": slot, "body": 0, "uid": "", "labels": {}, "fields": []});
         let line = json!({"resource": "configmaps.", "path": "default/a", "revision": 2, "object": object});
         format!("{}{line}\n{{}}\n", head(1))
     };
     let mut codes = Vec::new();
-    for file in ["x".into(), head(1).replace(":1,\"compacted", ":2,\"compacted"), head(u64::MAX), record(u64::MAX), record(1_000_000)] {
+    for file in [
+        "x".into(),
+        head(1).replace(":1,\"compacted", ":2,\"compacted"),
+        head(u64::MAX),
+        record(u64::MAX),
+        record(1_000_000),
+    ] {
         let (code, answer) = port.ask("PUT", "/snapshots/lies", file).await?;
         ensure!(answer["kind"] == "Status", "{answer}");
         codes.push(code.to_string());

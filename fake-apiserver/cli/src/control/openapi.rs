@@ -32,7 +32,7 @@ fn schemas() -> Map<String, Value> {
         ("Rule", schemars::schema_for!(Rule)),
         ("Fault", schemars::schema_for!(FaultAnswer)),
         ("Request", schemars::schema_for!(Request)),
-        ("Status", schemars::schema_for!(Refusal)),
+        ("Refusal", schemars::schema_for!(Refusal)),
     ];
     for (name, schema) in roots {
         let mut schema = referring(schema.to_value());
@@ -96,7 +96,7 @@ fn made() -> Value {
 
 fn operation(all: &Map<String, Value>, route: &Route) -> Value {
     let content = |schema: Value| json!({"application/json": {"schema": schema}});
-    let refused = json!({"description": "A refusal", "content": content(json!({"$ref": format!("{SCHEMAS}Status")}))});
+    let refused = json!({"description": "A refusal", "content": content(json!({"$ref": format!("{SCHEMAS}Refusal")}))});
     let named = |of: &str| Value::from(format!("{SCHEMAS}{of}"));
     let mut operation = json!({
         "summary": route.summary,

@@ -247,7 +247,9 @@ fn of_query(query: &str) -> Result<Map<String, Value>, Refusal> {
         let text = percent_decode_str(&plain).decode_utf8().map_err(Refusal::bad_request)?;
         if let Some((_, list)) = PATTERNS.iter().find(|(known, _)| *known == name) {
             let on = words.entry("match").or_insert_with(|| Map::new().into());
-            match on.as_object_mut().and_then(|on| on.entry(*list).or_insert_with(|| Value::Array(Vec::new())).as_array_mut())
+            match on
+                .as_object_mut()
+                .and_then(|on| on.entry(*list).or_insert_with(|| Value::Array(Vec::new())).as_array_mut())
             {
                 Some(list) => list.push(text.as_ref().into()),
                 None => return Err(Refusal::bad_field(name, "it stands for a list")),
