@@ -209,17 +209,13 @@ impl<'r> Exchange<'r> {
         if let Some(error) = authorized? {
             return Ok(self.internal_error(&error));
         }
-        match self.inject_fault(&user, trace).await {
-            Ok(None) => {}
-            Ok(Some(answer)) => {
-                trace.body = self.body(incoming).await?.bytes;
-                return Ok(answer);
-            }
-            Err(fault) => {
-                // The body is recorded, even though it is not used.
-                trace.body = self.body(incoming).await?.bytes;
-                return Err(fault);
-            }
+        if self.may_be_struck()
+            // Boxed, for it is rare.
+            && let Some(faulty) = Box::pin(self.inject_fault(&user, trace)).await.transpose()
+        {
+            // The body is recorded, even though it is not used.
+            trace.body = self.body(incoming).await?.bytes;
+            return faulty;
         }
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
@@ -260,7 +256,7 @@ impl<'r> Exchange<'r> {
             cluster: &self.replica.cluster,
             objects: self.objects(),
             commits: self.ticket.commits(&self.replica.cluster.store).held_for(&self.replica.cluster.write_latency),
-            view: past.as_ref().unwrap_or(&self.replica.view),
+            view: past.as_deref().unwrap_or(&self.replica.view),
             clock: &self.replica.clock,
             now: self.now,
             user,

@@ -19,6 +19,8 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// The pauses in a second of a slow body.
 const PAUSES: u64 = 10;
+/// The time in which a connection sends the last bytes of a body before it breaks off; nothing tells when it has.
+const LAST_BYTES: Duration = Duration::from_millis(20);
 
 /// An order to the connection of a response: an extension of it. The response itself is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +119,9 @@ impl StruckBody {
     fn broken(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         if !self.flushed {
             self.flushed = true;
-            context.waker().wake_by_ref();
+            self.timer.as_mut().reset(crate::clock::later(Instant::now(), LAST_BYTES));
+        }
+        if self.timer.as_mut().poll(context).is_pending() {
             return Poll::Pending;
         }
         self.ended = true;

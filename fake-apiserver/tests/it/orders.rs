@@ -66,7 +66,8 @@ async fn what_hangs_goes_on_when_its_rule_is_removed() {
     let mut client = Client::new(&server).await;
     let fault = Connection { act: Do::Hang, when: When::AfterCommit, bytes: None, scope: Scope::Stream };
     let id = add(&server, "create", Action::Connection(fault)).await;
-    let (lost, ()) = tokio::join!(client.loses("POST", CONFIG_MAPS, &named("a")), async {
+    let object = named("a");
+    let (lost, ()) = tokio::join!(client.loses("POST", CONFIG_MAPS, &object), async {
         while struck(&server, &id).await == 0 {
             tokio::task::yield_now().await;
         }
@@ -85,8 +86,11 @@ async fn bodies_break_off_and_come_slowly() {
         add(&server, "list", Action::Body(Body { truncate_at: None, bytes_per_second: Some(4000) })).await;
         assert_eq!(client.get(CONFIG_MAPS).await.body, whole);
         add(&server, "list", Action::Body(Body { truncate_at: Some(9), bytes_per_second: None })).await;
-        let cut = client.breaks_off("GET", CONFIG_MAPS).await;
-        assert_eq!(cut, whole[..9], "{protocol:?}");
+        match protocol {
+            Protocol::Http1 => assert_eq!(client.breaks_off("GET", CONFIG_MAPS).await, whole[..9]),
+            // What a stream has to send when it is reset is forgotten.
+            Protocol::Http2 => assert!(client.is_cut("GET", CONFIG_MAPS).await),
+        }
     }
 }
 

@@ -124,6 +124,15 @@ impl Client {
         bytes.freeze()
     }
 
+    /// Whether the answer to a request breaks off, in its head or its body.
+    pub(crate) async fn is_cut(&mut self, method: &str, path: &str) -> bool {
+        let request = Request::builder().method(method).uri(path).body(Full::default()).expect("a request");
+        match self.try_send(request).await {
+            Ok(answer) => soon(answer.into_body().collect()).await.is_err(),
+            Err(_) => true,
+        }
+    }
+
     async fn try_send(&mut self, mut request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
         if !self.token.is_empty() {
             let value = format!("Bearer {}", self.token).parse().expect("a token is ASCII");

@@ -65,7 +65,7 @@ pub(super) struct Trace {
     /// The fault that strikes the request.
     pub(super) underway: Option<Box<Underway>>,
     /// The note of it in the record.
-    pub(super) struck: Option<Struck>,
+    pub(super) struck: Option<Box<Struck>>,
 }
 
 impl<'r> Exchange<'r> {

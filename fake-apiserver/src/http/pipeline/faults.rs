@@ -25,7 +25,7 @@ pub(super) struct Underway {
     /// How the connection is broken, if it is before the commit.
     breaks: Option<Connection>,
     /// The moment that a read sees, if it is in the past.
-    pub(super) view: Option<View>,
+    pub(super) view: Option<Box<View>>,
 }
 
 /// The attributes of a request that faults match.
@@ -77,18 +77,19 @@ impl Requested for FaultTarget<'_, '_> {
 }
 
 impl Exchange<'_> {
+    /// Whether there are rules, and the request is not this server's own.
+    pub(super) fn may_be_struck(&self) -> bool {
+        self.replica.cluster.faults.are_any() && !self.peer.is_own
+    }
+
     /// Lets the first rule that matches strike the request. The response, if that is one that a rule makes.
     ///
     /// # Errors
     /// The status of a rule.
     pub(super) async fn inject_fault(&self, user: &User, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
-        let faults = &self.replica.cluster.faults;
-        if !faults.are_any() || self.peer.is_own {
-            return Ok(None);
-        }
         let target = FaultTarget { exchange: self, user: &user.name };
-        let Some(strike) = faults.next_match(&target) else { return Ok(None) };
-        Box::pin(self.strike(strike, trace)).await
+        let Some(strike) = self.replica.cluster.faults.next_match(&target) else { return Ok(None) };
+        self.strike(strike, trace).await
     }
 
     async fn strike(&self, strike: Strike, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
@@ -104,7 +105,7 @@ impl Exchange<'_> {
                     struck.breaks = Some(connection.clone());
                     return Err(ApiError::injected(500, 0));
                 }
-                Action::Stale(stale) => struck.view = Some(self.past(stale)?),
+                Action::Stale(stale) => struck.view = Some(self.past(stale)?.into()),
                 _ => {}
             }
         }
@@ -146,7 +147,7 @@ impl Exchange<'_> {
         &self,
         struck: Underway,
         response: Response<ReplyBody>,
-    ) -> (Response<ReplyBody>, Option<Struck>) {
+    ) -> (Response<ReplyBody>, Option<Box<Struck>>) {
         let Underway { strike, breaks, .. } = struck;
         let written = self.ticket.written();
         let mut done = if strike.actions.iter().any(Action::is_after_commit) {
@@ -166,7 +167,7 @@ impl Exchange<'_> {
         }
         let actions: Vec<String> = strike.actions.iter().map(name).collect();
         let note = Struck { id: strike.id.text(), name: strike.name, actions, committed: written.is_some() };
-        (done, Some(note))
+        (done, Some(Box::new(note)))
     }
 
     async fn after_commit(&self, strike: &Strike, mut response: Response<ReplyBody>) -> Response<ReplyBody> {

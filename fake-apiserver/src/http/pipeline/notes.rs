@@ -65,7 +65,7 @@ impl Exchange<'_> {
             body: body.map(Into::into),
             code,
             revision: self.ticket.written(),
-            fault: trace.struck,
+            fault: trace.struck.map(|struck| *struck),
             authentication_error: trace.authentication_error.map(String::from),
             annotations: trace.annotations,
         });

@@ -95,14 +95,13 @@ impl FakeApiServer {
         let commits = ticket.commits(&cluster.store);
         let mut writes = 0;
         // Custom resources go before what defines them, and come after it.
-        for (removed, put) in [(true, false), (false, true)] {
+        for (removes, added) in [(true, true), (true, false), (false, false), (false, true)] {
             let catalog = cluster.catalog();
             let place = Place { store: &cluster.store, commits, registry: &catalog.registry };
-            writes += content.remove_others(&place, removed).await;
-            ticket.done().await;
-            let catalog = cluster.catalog();
-            let place = Place { store: &cluster.store, commits, registry: &catalog.registry };
-            writes += content.put(&place, put).await;
+            writes += match removes {
+                true => content.remove_others(&place, added).await,
+                false => content.put(&place, added).await,
+            };
             ticket.done().await;
         }
         Answer::Written { writes, revision: cluster.store.revision().to_string() }

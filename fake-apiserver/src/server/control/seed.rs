@@ -189,7 +189,8 @@ fn documents(stream: &str) -> Vec<String> {
         match line.strip_prefix("---") {
             Some(rest) if rest.is_empty() || rest.starts_with([' ', '\t', '\r']) => {
                 // What stands behind the mark belongs to the document.
-                documents.push(format!("{}\n", rest.trim_start()));
+                let rest = rest.trim();
+                documents.push(if rest.is_empty() { String::new() } else { format!("{rest}\n") });
             }
             _ => {
                 let last = documents.last_mut().expect("there is one from the start");
