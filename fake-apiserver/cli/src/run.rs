@@ -63,7 +63,7 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
 /// # Errors
 /// If it cannot be opened, or its file cannot be written.
 pub(crate) fn open(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<Door>> {
-    let Some((address, token)) = flags.control()? else { return Ok(None) };
+    let Some((address, token)) = flags.control.port()? else { return Ok(None) };
     let opened = Door::open(server.clone(), address, token);
     let door = opened.with_context(|| format!("unable to open the control port at --control={address}"))?;
     info!(url = door.url(), "control");

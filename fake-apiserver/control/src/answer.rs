@@ -57,11 +57,11 @@ pub struct FaultAnswer {
     /// The rule.
     #[serde(flatten)]
     pub rule: Rule,
-    /// What it has done so far.
+    /// Its work so far.
     pub status: FaultStatus,
 }
 
-/// What a rule has done so far.
+/// The work of a rule so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FaultStatus {

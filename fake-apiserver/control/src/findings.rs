@@ -38,7 +38,7 @@ impl Finding {
 pub struct Kind {
     /// The id.
     pub id: &'static str,
-    /// What it means, for people.
+    /// The meaning, for people.
     pub meaning: &'static str,
     find: fn(&[Request]) -> Vec<Finding>,
 }
@@ -55,7 +55,7 @@ pub const KINDS: [Kind; 8] = [
     Kind { id: "blind-update", meaning: "an update without a resource version", find: writes::blind_updates },
 ];
 
-/// What is odd about requests, oldest first.
+/// The findings about requests, oldest first.
 pub fn findings(requests: &[Request]) -> Vec<Finding> {
     KINDS.iter().flat_map(|kind| (kind.find)(requests)).collect()
 }

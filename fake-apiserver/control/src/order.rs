@@ -95,7 +95,7 @@ pub enum Order {
     Restore {
         /// The snapshot's name.
         snapshot: String,
-        /// What revisions do.
+        /// The course of revisions.
         #[serde(default)]
         revisions: Revisions,
     },
@@ -185,7 +185,7 @@ pub enum Pace {
     Paused,
 }
 
-/// What revisions do when a snapshot is restored.
+/// The course of revisions when a snapshot is restored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

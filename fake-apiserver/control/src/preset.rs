@@ -29,6 +29,6 @@ pub enum Preset {
     Timeout,
     /// The revision is one of the future: 504.
     TooLargeResourceVersion,
-    /// The token is no good: 401.
+    /// The token is bad: 401.
     Unauthorized,
 }

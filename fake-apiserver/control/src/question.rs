@@ -40,7 +40,7 @@ pub enum Question {
     Wait(Wait),
     /// Whether the recorded requests are those that are expected.
     Verify(Verify),
-    /// What is odd about the recorded requests.
+    /// The findings about the recorded requests: whatever is odd about them.
     Findings {
         /// The cursor behind which requests are looked at; the beginning by default.
         #[serde(default)]

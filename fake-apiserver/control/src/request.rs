@@ -69,7 +69,7 @@ pub struct Struck {
     /// The rule's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What was done: `status`, `connection`, ...
+    /// The actions: `status`, `connection`, ...
     pub actions: Vec<String>,
     /// Whether the store had taken a write of the request.
     pub committed: bool,

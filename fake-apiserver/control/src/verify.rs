@@ -14,7 +14,7 @@ pub struct Verify {
     pub since: u64,
     /// Their order.
     pub order: Sequence,
-    /// What becomes of other requests.
+    /// The fate of other requests.
     pub others: Others,
     /// The verbs of requests that are not looked at.
     pub ignore_verbs: Vec<String>,
@@ -47,7 +47,7 @@ pub enum Sequence {
     Any,
 }
 
-/// What becomes of requests that nobody expects.
+/// The fate of requests that nobody expects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

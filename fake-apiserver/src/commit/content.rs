@@ -6,7 +6,7 @@
 //!                 │ ▼ the text of `saved.rs`, without a history
 //!                file
 //! ```
-//! What is restored is written as it was, with uids and statuses, by no user: neither admission nor validation look at it. Built-in resources
+//! Objects are restored as they were, with uids and statuses, by no user: neither admission nor validation look at it. Built-in resources
 //! come first, so that custom resources are served when their objects come.
 
 use super::saved::{self, StateError};

@@ -74,7 +74,7 @@ impl Armed {
         }
     }
 
-    /// What it does to the next request; `None` if it is spent.
+    /// The actions for the next request; `None` if it is spent.
     fn next(&self) -> Option<Vec<Action>> {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return None;

@@ -1,3 +1,5 @@
+//! The rules of faults, and the requests that they strike.
+
 use super::*;
 use control::Requested;
 use std::borrow::Cow;

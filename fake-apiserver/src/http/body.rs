@@ -3,7 +3,7 @@
 use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
-use super::struck::StruckBody;
+use super::struck::{Struck, StruckBody};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -85,7 +85,7 @@ pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     List(Box<ListBody>),
     Gzip(Box<GzipBody<ReplyBody>>),
-    Struck(Box<StruckBody>),
+    Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
 }
 
@@ -102,6 +102,24 @@ impl ReplyBody {
     /// The body of the response to a HEAD request.
     pub(crate) fn without_content(self) -> Self {
         ReplyBody::Whole(None)
+    }
+}
+
+impl Struck for ReplyBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if let ReplyBody::Watch(watch) = self {
+            return watch.poll_one(context).map(|frame| frame.map(Ok));
+        }
+        let frame = Pin::new(self).poll_frame(context);
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))
+    }
+
+    fn last(&self) -> &'static str {
+        if let ReplyBody::Watch(watch) = self { watch.last() } else { "" }
+    }
+
+    fn fail(&mut self, refusal: &ApiError) -> Option<Bytes> {
+        if let ReplyBody::Watch(watch) = self { watch.fail(refusal) } else { None }
     }
 }
 
@@ -133,7 +151,7 @@ impl HttpBody for ReplyBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            ReplyBody::Struck(struck) => struck.size_hint(),
+            ReplyBody::Struck(struck) => struck.inner().size_hint(),
             ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

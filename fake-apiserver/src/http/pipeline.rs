@@ -405,3 +405,4 @@ mod faults;
 mod notes;
 #[cfg(test)]
 mod tests;
+mod underway;

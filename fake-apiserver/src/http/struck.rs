@@ -5,12 +5,9 @@
 //!   watch ── frame by frame ──▶ StruckBody: events left out, held back, ended ──▶ sent
 //! ```
 
-use super::body::ReplyBody;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use control::fault::{Body, Do, Watch, WatchDo};
-use hyper::body::Body as _;
-use hyper::body::SizeHint;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -29,7 +26,7 @@ pub(crate) struct Broken {
     pub(crate) whole: bool,
 }
 
-/// What faults do to a body.
+/// The plan of faults for a body.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) body: Body,
@@ -40,9 +37,21 @@ pub(super) struct Plan {
     pub(super) dropped: Vec<String>,
 }
 
+/// A body that faults may strike.
+pub(crate) trait Struck {
+    /// The next bytes: of a watch, the next frame alone.
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>>;
+
+    /// The type of a watch's last frame; "" if it is none.
+    fn last(&self) -> &'static str;
+
+    /// The frame of an error with which a watch ends; `None` if it is none.
+    fn fail(&mut self, refusal: &ApiError) -> Option<Bytes>;
+}
+
 /// A body that faults have struck.
-pub(crate) struct StruckBody {
-    inner: ReplyBody,
+pub(crate) struct StruckBody<B> {
+    inner: B,
     plan: Plan,
     sent: u64,
     events: u64,
@@ -55,8 +64,8 @@ pub(crate) struct StruckBody {
     ended: bool,
 }
 
-impl StruckBody {
-    pub(super) fn new(inner: ReplyBody, plan: Plan, removed: WaitForCancellationFutureOwned) -> StruckBody {
+impl<B: Struck> StruckBody<B> {
+    pub(super) fn new(inner: B, plan: Plan, removed: WaitForCancellationFutureOwned) -> StruckBody<B> {
         StruckBody {
             inner,
             plan,
@@ -129,16 +138,8 @@ impl StruckBody {
     }
 
     fn poll_inner(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
-        let ReplyBody::Watch(watch) = &mut self.inner else {
-            return match Pin::new(&mut self.inner).poll_frame(context) {
-                Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(frame.into_data().unwrap_or_default()))),
-                Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error))),
-                Poll::Ready(None) => Poll::Ready(None),
-                Poll::Pending => Poll::Pending,
-            };
-        };
         loop {
-            if let Some(fault) = self.plan.watch.as_ref().filter(|fault| self.events >= fault.after_events) {
+            if let Some(fault) = self.plan.watch.clone().filter(|fault| self.events >= fault.after_events) {
                 match fault.act {
                     WatchDo::Freeze => {
                         if self.removed.as_mut().poll(context).is_pending() {
@@ -150,27 +151,26 @@ impl StruckBody {
                     WatchDo::Reset => return self.broken(context),
                     WatchDo::End => return Poll::Ready(None),
                     WatchDo::Error => {
-                        let frame = watch.fail(&refusal(fault.code));
+                        let frame = self.inner.fail(&refusal(fault.code));
                         self.plan.watch = None;
                         self.plan.dropped.clear();
                         return Poll::Ready(frame.map(Ok));
                     }
                 }
             }
-            match watch.poll_one(context) {
-                Poll::Ready(Some(_)) if self.plan.dropped.iter().any(|kind| kind == watch.last()) => {}
-                Poll::Ready(Some(frame)) => {
+            match self.inner.poll_bytes(context) {
+                Poll::Ready(Some(Ok(_))) if self.plan.dropped.iter().any(|kind| kind == self.inner.last()) => {}
+                Poll::Ready(Some(Ok(frame))) => {
                     self.events = self.events.saturating_add(1);
                     return Poll::Ready(Some(Ok(frame)));
                 }
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => return Poll::Pending,
+                other => return other,
             }
         }
     }
 
-    pub(super) fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+    pub(super) fn inner(&self) -> &B {
+        &self.inner
     }
 }
 

@@ -36,7 +36,7 @@ pub struct FakeApiServer {
     replicas: Vec<RunningReplica>,
     ca_pem: Option<String>,
     admin_token: String,
-    control: control::Control,
+    control: control::state::Control,
     shutdown: CancellationToken,
     #[cfg(feature = "controllers")]
     controllers: Option<Controllers>,

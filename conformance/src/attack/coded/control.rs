@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 /// The reason why no real server judges them.
 const OURS: &str = "a real server has no control port";
-const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 256, descriptors: 8, threads: 16 };
+const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 384, descriptors: 8, threads: 16 };
 /// The time within which a port that others have filled takes a good request: idle connections are closed after ten seconds.
 const FREED: Duration = Duration::from_secs(30);
 

@@ -10,6 +10,7 @@ mod answers;
 mod file;
 mod openapi;
 mod routes;
+mod table;
 
 pub use file::write;
 

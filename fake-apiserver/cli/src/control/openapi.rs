@@ -1,6 +1,6 @@
 //! The document that describes the control port, in OpenAPI 3.1: made of the table of paths and the schemas of the words.
 
-use super::routes::{Means, ROOT, ROUTES, Route, Takes};
+use super::table::{Means, ROOT, ROUTES, Route, Takes};
 use control::{FaultAnswer, Order, Question, Refusal, Request, Rule};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;

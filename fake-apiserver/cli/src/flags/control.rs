@@ -1,6 +1,5 @@
 //! The flags of the control port, and of the clock that it moves.
 
-use super::Flags;
 use anyhow::Context as _;
 use clap::Args;
 use jiff::Timestamp;
@@ -70,19 +69,17 @@ impl ControlFlags {
             _ => self.is_on().then(fake_apiserver::ManualClock::running),
         }
     }
-}
 
-impl Flags {
     /// The address of the control port, and its token if that was given; `None` without one.
     ///
     /// # Errors
     /// If the file with the token cannot be read, or has none.
-    pub fn control(&self) -> anyhow::Result<Option<(SocketAddr, Option<String>)>> {
-        if !self.control.is_on() {
+    pub fn port(&self) -> anyhow::Result<Option<(SocketAddr, Option<String>)>> {
+        if !self.is_on() {
             return Ok(None);
         }
-        let address = self.control.address.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
-        let Some(path) = &self.control.token_file else { return Ok(Some((address, None))) };
+        let address = self.address.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
+        let Some(path) = &self.token_file else { return Ok(Some((address, None))) };
         let shown = path.display();
         let text =
             std::fs::read_to_string(path).with_context(|| format!("unable to read --control-token-file {shown}"))?;

@@ -1,9 +1,9 @@
-//! What a rule does to a request.
+//! The actions of a rule on a request.
 
 use crate::preset::Preset;
 use serde::{Deserialize, Serialize};
 
-/// What is done to a request.
+/// An action on a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -76,7 +76,7 @@ pub struct Delay {
     pub when: When,
 }
 
-/// What happens to a connection.
+/// The fate of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -106,7 +106,7 @@ pub enum Scope {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Connection {
-    /// What happens to it.
+    /// The fate of the connection.
     #[serde(rename = "do")]
     pub act: Do,
     /// The moment. After a commit, the client cannot know whether its write was taken.
@@ -133,7 +133,7 @@ pub struct Body {
     pub bytes_per_second: Option<u64>,
 }
 
-/// What happens to a watch.
+/// The fate of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -153,7 +153,7 @@ pub enum WatchDo {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Watch {
-    /// What happens.
+    /// The fate of the watch.
     #[serde(rename = "do")]
     pub act: WatchDo,
     /// The number of events that come before.
@@ -230,6 +230,21 @@ impl Action {
                 *when == When::AfterCommit
             }
             _ => false,
+        }
+    }
+
+    /// Its name, as it is written.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::Pass(_) => "pass",
+            Action::Status(_) => "status",
+            Action::Preset(_) => "preset",
+            Action::Delay(_) => "delay",
+            Action::Connection(_) => "connection",
+            Action::Body(_) => "body",
+            Action::Watch(_) => "watch",
+            Action::Events(_) => "events",
+            Action::Stale(_) => "stale",
         }
     }
 

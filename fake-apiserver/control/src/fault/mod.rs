@@ -37,7 +37,7 @@ pub struct Rule {
     /// The time after which the rule is spent by itself, in seconds of the real clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_seconds: Option<u32>,
-    /// What is done, in order; at most one action ends the request.
+    /// The actions, in order; at most one ends the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
     /// In place of `times` and `actions`: what is done to the first request, to the second, and so on; then the rule is spent.
@@ -70,7 +70,7 @@ fn is_certain(probability: &f64) -> bool {
 }
 
 impl Rule {
-    /// What is done to the `struck`-th request, counted from 0; `None` if the rule is spent.
+    /// The actions on the `struck`-th request, counted from 0; `None` if the rule is spent.
     pub fn outcome(&self, struck: u32) -> Option<Vec<Action>> {
         match self.left(struck) {
             Some(0) => None,

@@ -1,3 +1,5 @@
+//! Stories with and without findings.
+
 use super::*;
 use serde_json::{Value, json};
 

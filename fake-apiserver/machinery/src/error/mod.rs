@@ -354,15 +354,8 @@ impl ApiError {
 
     /// The same refusal with another status and reason.
     #[must_use]
-    pub fn with_reason(mut self, code: u16, reason: &'static str) -> Self {
+    pub fn with_reason(mut self, code: u16, reason: impl Into<Cow<'static, str>>) -> Self {
         (self.0.code, self.0.reason) = (code, reason.into());
-        self
-    }
-
-    /// The same refusal with another reason, whatever it is.
-    #[must_use]
-    pub fn with_own_reason(mut self, reason: &str) -> Self {
-        self.0.reason = reason.to_owned().into();
         self
     }
 

@@ -1,6 +1,6 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
-use super::faults::Underway;
+use super::underway::Underway;
 use crate::api::request::{Forward, Query};
 use crate::audit::{Annotation, Audited};
 use crate::auth::User;

@@ -5,6 +5,7 @@
 //! ```
 
 use super::exchange::{Exchange, Trace, header};
+use super::underway::Underway;
 use crate::auth::User;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::Strike;
@@ -18,15 +19,6 @@ use http::Response;
 use http::header::USER_AGENT;
 use std::borrow::Cow;
 use std::time::Duration;
-
-/// A strike on its way.
-pub(super) struct Underway {
-    strike: Strike,
-    /// How the connection is broken, if it is before the commit.
-    breaks: Option<Connection>,
-    /// The moment that a read sees, if it is in the past.
-    pub(super) view: Option<Box<View>>,
-}
 
 /// The attributes of a request that faults match.
 struct FaultTarget<'e, 'r> {
@@ -161,11 +153,12 @@ impl Exchange<'_> {
                 None => response,
             }
         };
-        if let Some(plan) = plan(&strike.actions) {
+        let is_watch = matches!(done.body(), ReplyBody::Watch(_));
+        if let Some(plan) = plan(&strike.actions, is_watch) {
             let removed = strike.removed.clone();
             done = done.map(|body| ReplyBody::Struck(Box::new(StruckBody::new(body, plan, removed.cancelled_owned()))));
         }
-        let actions: Vec<String> = strike.actions.iter().map(name).collect();
+        let actions: Vec<String> = strike.actions.iter().map(|action| action.name().to_owned()).collect();
         let note = Struck { id: strike.id.text(), name: strike.name, actions, committed: written.is_some() };
         (done, Some(Box::new(note)))
     }
@@ -208,13 +201,13 @@ fn injected(status: &Status) -> ApiError {
         error = error.with_message(|_| message.clone());
     }
     match &status.reason {
-        Some(reason) => error.with_own_reason(reason),
+        Some(reason) => error.with_reason(status.code, reason.clone()),
         None => error,
     }
 }
 
-/// What the actions do to the body of the response, if they do anything.
-fn plan(actions: &[Action]) -> Option<Plan> {
+/// The plan for the body of the response, if the actions have one.
+fn plan(actions: &[Action], is_watch: bool) -> Option<Plan> {
     let mut plan = Plan::default();
     let mut is_any = false;
     for action in actions {
@@ -225,27 +218,11 @@ fn plan(actions: &[Action]) -> Option<Plan> {
             Action::Connection(Connection { act, when: When::AfterBytes, bytes, .. }) => {
                 plan.breaks = Some((bytes.unwrap_or_default(), *act));
             }
-            Action::Watch(watch) => plan.watch = Some(watch.clone()),
-            Action::Events(events) => plan.dropped.clone_from(&events.drop),
+            Action::Watch(watch) if is_watch => plan.watch = Some(watch.clone()),
+            Action::Events(events) if is_watch => plan.dropped.clone_from(&events.drop),
             _ => continue,
         }
         is_any = true;
     }
     is_any.then_some(plan)
-}
-
-/// The name of an action, as it is written.
-fn name(action: &Action) -> String {
-    match action {
-        Action::Pass(_) => "pass",
-        Action::Status(_) => "status",
-        Action::Preset(_) => "preset",
-        Action::Delay(_) => "delay",
-        Action::Connection(_) => "connection",
-        Action::Body(_) => "body",
-        Action::Watch(_) => "watch",
-        Action::Events(_) => "events",
-        Action::Stale(_) => "stale",
-    }
-    .into()
 }

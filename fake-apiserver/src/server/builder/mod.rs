@@ -22,7 +22,7 @@ mod zpages;
 pub use error::StartError;
 
 use super::cert_dir;
-use super::control::Control;
+use super::control::state::Control;
 use super::follow::Followed;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};

@@ -10,46 +10,10 @@ mod objects;
 mod orders;
 mod questions;
 mod seed;
+pub(super) mod state;
 
 use super::FakeApiServer;
-use crate::clock::Clock;
-use crate::cluster::Cluster;
-use crate::commit::content::Content;
-use control::{Answer, Asking, Obeying, Obeys, Order, Question, Refusal};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
-
-/// The most snapshots at a time.
-const MOST_SNAPSHOTS: usize = 1000;
-
-/// The state of a server that only orders need.
-pub(super) struct Control {
-    clock: Arc<dyn Clock>,
-    /// The objects at the start.
-    first: Content,
-    snapshots: Mutex<BTreeMap<String, Content>>,
-    /// Held while objects are replaced: one after the other.
-    replacing: tokio::sync::Mutex<()>,
-}
-
-impl Control {
-    /// The state of a server with that clock, which begins with the objects of `cluster`.
-    pub(super) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control {
-        let first = Content::of(&cluster.store, &cluster.catalog().registry);
-        let (snapshots, replacing) = Default::default();
-        Control { clock: clock.clone(), first, snapshots, replacing }
-    }
-
-    fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Content>> {
-        self.snapshots.lock().expect("no holder of this lock can panic")
-    }
-
-    fn snapshot(&self, name: &str) -> Result<Content, Refusal> {
-        let snapshots = self.snapshots();
-        let hint = || control::near::hint(name, snapshots.keys().map(String::as_str));
-        snapshots.get(name).cloned().ok_or_else(|| Refusal::not_found("snapshots", name, &hint()))
-    }
-}
+use control::{Answer, Asking, Obeying, Obeys, Order, Question};
 
 impl Obeys for FakeApiServer {
     fn obey(&self, order: Order) -> Obeying<'_> {
@@ -85,7 +49,7 @@ impl Obeys for FakeApiServer {
             match question {
                 Question::Faults { unused } => Ok(self.list_faults(unused)),
                 Question::Fault { id } => self.one_fault(&id),
-                Question::Clock => Ok(questions::value(&self.clock_now())),
+                Question::Clock => Ok(self.clock_shown()),
                 Question::Replicas => Ok(self.list_replicas()),
                 Question::Controllers => Ok(self.list_controllers()),
                 Question::Snapshots => Ok(self.list_snapshots()),

@@ -1,6 +1,6 @@
 //! The orders about objects: snapshots, and what is put in the place of what there is.
 
-use super::MOST_SNAPSHOTS;
+use super::state::MOST_SNAPSHOTS;
 use crate::commit::content::{Content, Place};
 use crate::commit::saved::StateError;
 use crate::server::FakeApiServer;

@@ -15,11 +15,15 @@ const LONGEST_WAIT: u32 = 600;
 const USUAL_WAIT: u32 = 5;
 
 /// Words as a value.
-pub(super) fn value(words: &impl Serialize) -> Value {
+fn value(words: &impl Serialize) -> Value {
     serde_json::to_value(words).expect("words have texts as keys")
 }
 
 impl FakeApiServer {
+    pub(super) fn clock_shown(&self) -> Value {
+        value(&self.clock_now())
+    }
+
     pub(super) fn list_faults(&self, unused: bool) -> Value {
         let all = self.faults().all().into_iter();
         let items: Vec<Value> =
