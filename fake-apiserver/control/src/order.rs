@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// An order. In JSON its name is the field `order`: `{"order": "advanceClock", "seconds": 60}`.
+#[expect(clippy::large_enum_variant, reason = "orders are few, and obeyed one at a time")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "order", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]

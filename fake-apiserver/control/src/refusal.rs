@@ -7,11 +7,11 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    kind: String,
+    kind: Box<str>,
     #[serde(rename = "apiVersion")]
-    api_version: String,
+    api_version: Box<str>,
     metadata: Metadata,
-    status: String,
+    status: Box<str>,
     /// The reason: `Invalid`, `NotFound`, ...
     pub reason: String,
     /// The HTTP status.
@@ -20,7 +20,7 @@ pub struct Refusal {
     pub message: String,
     /// The thing and the fields that are wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +128,7 @@ impl Refusal {
     }
 
     fn about(mut self, kind: &str, name: &str, causes: Vec<Cause>) -> Self {
-        self.details = Some(Details { name: name.into(), kind: kind.into(), causes });
+        self.details = Some(Box::new(Details { name: name.into(), kind: kind.into(), causes }));
         self
     }
 }
