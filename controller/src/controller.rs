@@ -175,6 +175,11 @@ impl Controller {
         self.tasks.iter().map(|task| task.activity().handed_out).sum()
     }
 
+    /// Whether nothing is queued, delayed or being synced now.
+    pub fn is_idle(&self) -> bool {
+        self.tasks.iter().all(|task| task.activity().idle)
+    }
+
     async fn caught_up(&self, client: &Client) -> kube::Result<()> {
         for informer in &self.informers {
             informer.up_to_date(client.clone()).await?;

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -13,11 +13,20 @@ const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
+
+    /// The clock that others may move, if this is one.
+    fn manual(&self) -> Option<ManualClock> {
+        None
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for Arc<C> {
     fn now(&self) -> Timestamp {
         (**self).now()
+    }
+
+    fn manual(&self) -> Option<ManualClock> {
+        (**self).manual()
     }
 }
 
@@ -32,31 +41,83 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved. Clones share the same time.
+/// A clock that others move. Clones share the same time.
 #[derive(Debug, Clone)]
-pub struct ManualClock(Arc<Mutex<Timestamp>>);
+pub struct ManualClock(Arc<Mutex<Hands>>);
+
+/// The state of a clock.
+#[derive(Debug, Clone, Copy)]
+enum Hands {
+    /// It stands still at that time.
+    Frozen(Timestamp),
+    /// It runs, that much before the system's clock.
+    Running(SignedDuration),
+}
+
+impl Hands {
+    fn show(self) -> Timestamp {
+        match self {
+            Hands::Frozen(at) => at,
+            Hands::Running(ahead) => plus(SystemClock.now(), ahead),
+        }
+    }
+
+    fn at(self, time: Timestamp) -> Hands {
+        match self {
+            Hands::Frozen(_) => Hands::Frozen(time),
+            Hands::Running(_) => Hands::Running(time.duration_since(SystemClock.now())),
+        }
+    }
+}
 
 impl ManualClock {
-    /// A clock that shows `start`.
+    /// A clock that shows `start`, and stands still until it is moved.
     pub fn new(start: Timestamp) -> Self {
-        ManualClock(Arc::new(Mutex::new(start)))
+        ManualClock(Arc::new(Mutex::new(Hands::Frozen(start))))
+    }
+
+    /// A clock that runs as the system's does until it is moved.
+    pub fn running() -> Self {
+        ManualClock(Arc::new(Mutex::new(Hands::Running(SignedDuration::ZERO))))
     }
 
     /// Advances the clock by `by`, backwards if negative. It stops at the limits of [`Timestamp`].
     pub fn advance(&self, by: SignedDuration) {
-        let mut now = self.0.lock().expect("no holder of this lock can panic");
-        *now = plus(*now, by);
+        let mut hands = self.hands();
+        *hands = hands.at(plus(hands.show(), by));
     }
 
     /// Sets the time.
     pub fn set(&self, to: Timestamp) {
-        *self.0.lock().expect("no holder of this lock can panic") = to;
+        let mut hands = self.hands();
+        *hands = hands.at(to);
+    }
+
+    /// Lets it stand still, or run from where it is.
+    pub fn freeze(&self, frozen: bool) {
+        let mut hands = self.hands();
+        let now = hands.show();
+        *hands = if frozen { Hands::Frozen(now) } else { Hands::Running(SignedDuration::ZERO).at(now) };
+    }
+
+    /// Whether it stands still.
+    pub fn is_frozen(&self) -> bool {
+        matches!(*self.hands(), Hands::Frozen(_))
+    }
+
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.0.lock().expect("no holder of this lock can panic")
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().expect("no holder of this lock can panic")
+        let hands = *self.hands();
+        hands.show()
+    }
+
+    fn manual(&self) -> Option<ManualClock> {
+        Some(self.clone())
     }
 }
 
@@ -81,6 +142,11 @@ impl OffsetClock {
     /// Changes the offset, as a time service would.
     pub fn set_offset(&self, seconds: i64) {
         self.offset_seconds.store(seconds, Ordering::Relaxed);
+    }
+
+    /// The offset, in seconds.
+    pub(crate) fn offset(&self) -> i64 {
+        self.offset_seconds.load(Ordering::Relaxed)
     }
 }
 

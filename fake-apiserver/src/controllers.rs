@@ -169,6 +169,31 @@ impl Controllers {
         Ok(self.fleet.quiet(&self.observer).await?)
     }
 
+    /// The controllers that run.
+    pub(crate) fn kinds(&self) -> Vec<Controller> {
+        self.fleet.kinds().collect()
+    }
+
+    /// Whether a controller is paused.
+    pub(crate) fn is_paused(&self, controller: Controller) -> bool {
+        self.fleet.get(controller).is_some_and(Running::is_paused)
+    }
+
+    /// The number of keys that each has ever begun with.
+    pub(crate) fn handed_out(&self) -> Vec<(Controller, u64)> {
+        let of = |kind| Some((kind, self.fleet.get(kind)?.handed_out()));
+        self.fleet.kinds().filter_map(of).collect()
+    }
+
+    /// The controllers that have work, or have had some since then.
+    pub(crate) fn busy_since(&self, before: &[(Controller, u64)]) -> Vec<Controller> {
+        let of = |kind: &Controller| self.fleet.get(*kind).is_some_and(|running| !running.is_idle());
+        let now = self.handed_out();
+        let is_busy =
+            |kind: &Controller| of(kind) || now.iter().any(|count| count.0 == *kind && !before.contains(count));
+        self.fleet.kinds().filter(|kind| !self.is_paused(*kind) && is_busy(kind)).collect()
+    }
+
     /// Stops all controllers; waits until the syncs in progress have ended.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();

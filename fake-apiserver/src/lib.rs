@@ -107,6 +107,7 @@ pub use auth::{AuthorityError, ConfigError, User};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use commit::loaded::LoadError;
 pub use commit::saved::StateError;
+pub use control;
 #[cfg(feature = "controllers")]
 pub use controllers::{Controller, Controllers, ControllersError};
 pub use fault::{Fault, FaultId, Faults, On};

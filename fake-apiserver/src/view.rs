@@ -33,6 +33,15 @@ impl Default for View {
 }
 
 impl View {
+    /// A view that is held there.
+    pub(crate) fn at(held: Snapshot) -> View {
+        let state = State { held: Some(held), ..State::default() };
+        View {
+            horizon: AtomicU64::new(state.held.as_ref().map_or(u64::MAX, |held| held.revision)),
+            state: Mutex::new(state),
+        }
+    }
+
     /// Holds the view at the store's present state, also if it was held before.
     pub(crate) fn hold(&self, store: &Store) {
         self.look(Some(store.snapshot()));

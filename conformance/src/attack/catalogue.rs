@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The classes, in the order in which they are carried out.
-pub const CLASSES: [&str; 16] = [
+pub const CLASSES: [&str; 17] = [
     "http1",
     "http2",
     "tls",
@@ -28,6 +28,7 @@ pub const CLASSES: [&str; 16] = [
     "counts",
     "memory",
     "programs",
+    "control",
 ];
 
 /// A function that carries out an attack and returns the answers in short. An error is an outcome that no server may have.

@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::Scenario;
 use conformance_judge::scenario::power::Power;
+use control::Order;
 use controller::clock::{Clock, system_clock};
 use futures::future::BoxFuture;
 use serde_json::Value;
-use std::fmt;
 
 /// The folder that `$fixtures` in a flag stands for.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures");
@@ -52,56 +52,6 @@ impl Setup {
     pub(super) fn has_audit_policy(&self) -> bool {
         self.flags.iter().any(|flag| flag.starts_with("--audit-policy-file="))
     }
-}
-
-/// A disruption of one API server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disruption {
-    /// Ends its watches.
-    Cut,
-    /// Stops its cache from following the store.
-    Hold,
-    /// Lets its cache catch up.
-    Release,
-    /// Starts it again.
-    Start,
-    /// Stops it.
-    Stop,
-}
-
-impl Disruption {
-    /// All disruptions, by name.
-    pub const ALL: [Disruption; 5] =
-        [Disruption::Cut, Disruption::Hold, Disruption::Release, Disruption::Start, Disruption::Stop];
-}
-
-impl fmt::Display for Disruption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Disruption::Cut => "cut",
-            Disruption::Hold => "hold",
-            Disruption::Release => "release",
-            Disruption::Start => "start",
-            Disruption::Stop => "stop",
-        })
-    }
-}
-
-/// A fault to inject.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The verb of the requests that fail: `create`, `update`, …
-    pub verb: String,
-    /// The resource: `secrets`.
-    pub resource: String,
-    /// The object whose requests fail; `None` is all.
-    pub name: Option<String>,
-    /// The user whose requests fail; `None` is all.
-    pub user: Option<String>,
-    /// The HTTP status of the answer.
-    pub status: u16,
-    /// The number of requests that fail; `None` is all.
-    pub times: Option<u32>,
 }
 
 /// A running cluster. The default methods fail; a target overrides those that it has the power for.
@@ -152,34 +102,14 @@ pub trait Cluster: Send + Sync {
         system_clock()
     }
 
-    /// Compacts the history up to now.
-    fn compact(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async { bail!("this target cannot compact its history on demand") })
+    /// The URL and the token of the control port, if there is one. It may be opened now.
+    fn control(&self) -> Result<(String, String)> {
+        bail!("this target has no control port")
     }
 
-    /// Advances the clock.
-    fn advance_clock(&self, seconds: i64) -> Result<()> {
-        bail!("this target's clock cannot be moved by {seconds} s")
-    }
-
-    /// Sets the error of a replica's clock. Replicas count from 1.
-    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
-        bail!("the clock of replica {replica} cannot be set off by {seconds} s")
-    }
-
-    /// Disrupts a replica. Replicas count from 1.
-    fn disrupt(&self, replica: usize, disruption: Disruption) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move { bail!("replica {replica} of this target cannot be disrupted: {disruption}") })
-    }
-
-    /// Injects a fault.
-    fn add_fault(&self, fault: Fault) -> Result<()> {
-        bail!("this target cannot fail on purpose: {fault:?}")
-    }
-
-    /// Removes all injected faults.
-    fn clear_faults(&self) -> Result<()> {
-        bail!("this target cannot fail on purpose")
+    /// Obeys an order.
+    fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { bail!("this target obeys no orders: {order}") })
     }
 
     /// The reasons why `replica` did not authenticate requests, in order, from the start.

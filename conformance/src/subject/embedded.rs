@@ -1,27 +1,28 @@
 //! The target `embedded`: the fake as a library, in this process, over plain HTTP unless asked for TLS; a fresh server for each scenario.
 
+use super::calls;
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
-use super::{Cluster, Disruption, Fault, Setup, Target, audit, own_namespace, with_rbac};
+use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, USERS, static_token};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, On, RequestRecord};
+use control::{Obeys as _, Order, Question, Request, Requests};
+use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, RequestRecord};
 use fake_apiserver_cli::Flags;
+use fake_apiserver_cli::control::Door;
 use futures::future::BoxFuture;
-use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize as _;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 
 /// The target `embedded`.
 pub struct Embedded;
-
-/// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
-const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
 /// The name of the audit log.
 const AUDIT_LOG: &str = "audit.log";
@@ -30,7 +31,9 @@ const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-accou
 
 /// A fake server in this process.
 pub(crate) struct Running {
-    server: FakeApiServer,
+    server: Arc<FakeApiServer>,
+    /// The control port, once someone asks for it.
+    door: OnceLock<Door>,
     endpoints: Vec<Endpoint>,
     namespace: String,
     clock: Option<ManualClock>,
@@ -90,7 +93,8 @@ impl Running {
         let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
-        Ok(Running { server, endpoints, namespace, clock, audit, managers: None })
+        let door = OnceLock::new();
+        Ok(Running { server: Arc::new(server), door, endpoints, namespace, clock, audit, managers: None })
     }
 }
 
@@ -127,10 +131,10 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        let records = self.server.requests();
-        let here = |record: &&Arc<RequestRecord>| record.namespace == self.namespace();
-        let calls = records.iter().filter(here).filter_map(|record| call(record, user)).collect();
-        Box::pin(async move { Ok(calls) })
+        Box::pin(async move {
+            let recorded = self.server.ask(Question::Requests(Requests::default())).await?;
+            Ok(calls::of(Vec::<Request>::deserialize(&recorded["items"])?, user, self.namespace()))
+        })
     }
 
     fn clock(&self) -> controller::clock::Clock {
@@ -140,56 +144,14 @@ impl Cluster for Running {
         }
     }
 
-    fn compact(&self) -> BoxFuture<'_, Result<()>> {
-        self.server.compact();
-        Box::pin(async { Ok(()) })
+    fn control(&self) -> Result<(String, String)> {
+        let open = || Door::open(self.server.clone(), (Ipv4Addr::LOCALHOST, 0).into(), None);
+        let door = self.door.get_or_init(|| open().expect("a port is free"));
+        Ok((door.url(), door.token().to_owned()))
     }
 
-    fn advance_clock(&self, seconds: i64) -> Result<()> {
-        let clock = self.clock.as_ref().context("the scenario does not say `needs clock`")?;
-        clock.advance(SignedDuration::from_secs(seconds));
-        Ok(())
-    }
-
-    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
-        ensure!(replica <= self.endpoints.len(), "there is no replica {replica}");
-        self.server.replica(replica - 1).set_clock_offset(seconds);
-        Ok(())
-    }
-
-    fn disrupt(&self, replica: usize, disruption: Disruption) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let replica = self.server.replicas().get(replica - 1).context("there is no such replica")?;
-            match disruption {
-                Disruption::Cut => replica.disconnect_watches(),
-                Disruption::Hold => replica.hold(),
-                Disruption::Release => replica.release(),
-                Disruption::Start => replica.start().await?,
-                Disruption::Stop => replica.stop().await,
-            }
-            Ok(())
-        })
-    }
-
-    fn add_fault(&self, fault: Fault) -> Result<()> {
-        let mut on = On::verb(&fault.verb).resource(&fault.resource).any_subresource().namespace(self.namespace());
-        if let Some(name) = &fault.name {
-            on = on.name(name);
-        }
-        if let Some(user) = &fault.user {
-            on = on.user(user);
-        }
-        let refusal = on.status(fault.status);
-        self.server.faults().add(match fault.times {
-            Some(times) => refusal.times(times),
-            None => refusal,
-        });
-        Ok(())
-    }
-
-    fn clear_faults(&self) -> Result<()> {
-        self.server.faults().clear();
-        Ok(())
+    fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { Ok(self.server.obey(order).await.map(|_| ())?) })
     }
 
     fn audit_events(&self, id: &str) -> Result<Vec<Value>> {
@@ -215,23 +177,11 @@ impl Cluster for Running {
             if let Some(managers) = self.managers {
                 log += &managers.stop().await?;
             }
-            self.server.shutdown().await;
+            if let Some(door) = self.door.into_inner() {
+                door.close().await;
+            }
+            Arc::into_inner(self.server).context("an order is still being obeyed")?.shutdown().await;
             Ok(log)
         })
     }
-}
-
-/// A recorded request as a call, if `user` made it and it is neither a list nor a watch.
-fn call(record: &RequestRecord, user: &str) -> Option<Call> {
-    let by_user = record.user.as_ref().is_some_and(|known| known.name == user);
-    if !by_user || record.resource.is_empty() || ["list", "watch"].contains(&record.verb.as_str()) {
-        return None;
-    }
-    Some(Call {
-        user: user.to_owned(),
-        method: record.method.clone(),
-        target: Call::target(&record.verb, &record.resource, &record.name, &record.subresource),
-        status: record.code,
-        body: record.body.clone().unwrap_or_default(),
-    })
 }

@@ -1,6 +1,7 @@
 //! The targets that scenarios can be played against.
 
 mod audit;
+mod calls;
 pub mod cluster;
 pub mod controller;
 pub mod controllers;
@@ -9,7 +10,7 @@ mod kcm;
 mod process;
 mod real;
 
-pub use cluster::{Cluster, Disruption, Fault, Setup};
+pub use cluster::{Cluster, Setup};
 pub use embedded::Embedded;
 pub use kcm::Kcm;
 pub use process::Process;
@@ -20,7 +21,11 @@ use anyhow::{Context as _, Result};
 use conformance_judge::scenario::Scenario;
 use conformance_judge::scenario::power::Power;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use serde_json::json;
+
+/// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
+const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
 /// A kind of API server that scenarios can be played against.
 pub trait Target: Send + Sync {

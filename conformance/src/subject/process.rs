@@ -1,6 +1,7 @@
-//! The target `process`: the fake as a program, over TLS; a fresh process for each scenario. Calls are read from its audit log.
+//! The target `process`: the fake as a program, over TLS; a fresh process for each scenario. It is told and asked by its control port.
 
-use super::{Cluster, Setup, Target, audit, own_namespace, with_rbac};
+use super::calls;
+use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -8,11 +9,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
+use control::{Order, Request};
+use fake_apiserver::{Clock as _, ManualClock};
 use futures::future::BoxFuture;
+use jiff::SignedDuration;
+use serde::Deserialize as _;
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -34,6 +40,34 @@ struct Running {
     namespace: String,
     ca_pem: String,
     folder: TempDir,
+    control: Control,
+    /// The process's clock, if it moves only when it is told to: told the same.
+    clock: Option<ManualClock>,
+}
+
+/// The control port of a process.
+struct Control {
+    endpoint: Endpoint,
+    token: String,
+}
+
+impl Control {
+    /// Reads the file that `--write-control` names.
+    fn read(path: &Path) -> Result<Control> {
+        let file: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+        let text = |field: &str| file[field].as_str().with_context(|| format!("no {field} in {file}"));
+        Ok(Control { endpoint: Endpoint::new(text("url")?, None)?, token: text("token")?.to_owned() })
+    }
+
+    async fn requests(&self) -> Result<Vec<Request>> {
+        let recorded = self.endpoint.ask(Some(&self.token), "GET", "/_fake/v1/requests", &Value::Null).await?;
+        Ok(Vec::deserialize(&recorded["items"])?)
+    }
+
+    async fn obey(&self, order: &Order) -> Result<()> {
+        let orders = serde_json::to_value([order])?;
+        self.endpoint.ask(Some(&self.token), "POST", "/_fake/v1/orders", &orders).await.map(|_| ())
+    }
 }
 
 impl Process {
@@ -74,6 +108,9 @@ impl Process {
             .arg(path("audit.log"))
             .arg("--write-kubeconfig")
             .arg(path("kubeconfig"))
+            .arg("--write-control")
+            .arg(path("control"))
+            .args(setup.manual_clock.then(|| format!("--clock={START}")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(path("server.log"))?)
@@ -90,7 +127,9 @@ impl Process {
         let urls = ready.strip_prefix("ready ").with_context(|| format!("unexpected: {ready:?}"))?.split(' ');
         let endpoints: Vec<Endpoint> = urls.map(|url| Endpoint::new(url, Some(&ca_pem))).collect::<Result<_>>()?;
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
-        Ok(Running { process, stdin, endpoints, namespace, ca_pem, folder })
+        let control = Control::read(&path("control"))?;
+        let clock = setup.manual_clock.then(|| ManualClock::new(START));
+        Ok(Running { process, stdin, endpoints, namespace, ca_pem, folder, control, clock })
     }
 }
 
@@ -100,20 +139,7 @@ impl Target for Process {
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[
-            Power::Audit,
-            Power::Cache,
-            Power::Calls,
-            Power::Controllers,
-            Power::Flags,
-            Power::Legacy,
-            Power::Log,
-            Power::Replicas,
-            Power::Retries,
-            Power::Signing,
-            Power::Steps,
-            Power::Webhooks,
-        ]
+        &Power::ALL
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
@@ -171,9 +197,30 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        Box::pin(
-            async move { audit::calls(&self.events()?, user, &self.namespace).context("a request without an end") },
-        )
+        Box::pin(async move { Ok(calls::of(self.control.requests().await?, user, &self.namespace)) })
+    }
+
+    fn clock(&self) -> controller::clock::Clock {
+        match self.clock.clone() {
+            Some(clock) => Arc::new(move || clock.now()),
+            None => controller::clock::system_clock(),
+        }
+    }
+
+    fn control(&self) -> Result<(String, String)> {
+        Ok((self.control.endpoint.url.clone(), self.control.token.clone()))
+    }
+
+    fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            self.control.obey(&order).await?;
+            match (&self.clock, order) {
+                (Some(clock), Order::AdvanceClock { seconds }) => clock.advance(SignedDuration::from_secs(seconds)),
+                (Some(clock), Order::SetClock { now: Some(now), .. }) => clock.set(now),
+                _ => {}
+            }
+            Ok(())
+        })
     }
 
     fn audit_events(&self, id: &str) -> Result<Vec<Value>> {

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use bytes::Bytes;
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
+use control::Order;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -240,8 +241,9 @@ impl Cluster for Tenancy {
         })
     }
 
-    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+    fn obey(&self, order: Order) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
+            ensure!(order == Order::Compact { revision: None }, "a real server obeys no such order: {order}");
             let etcd = Endpoint::new(&self.plane()?.etcd_url(), None)?;
             // Any key will do: every response has the revision.
             let range = json!({"key": "AA==", "limit": 1});

@@ -5,7 +5,6 @@ pub mod controllers;
 pub mod definitions;
 pub mod files;
 pub mod kubelets;
-pub mod replicas;
 pub mod requests;
 pub mod server;
 pub mod tokens;
@@ -33,11 +32,9 @@ pub enum Verb {
     File(files::FileVerb),
     /// Starts and stops kubelets, and reads their files.
     Kubelet(kubelets::KubeletVerb),
-    /// Disrupts an API server.
-    Replica(replicas::ReplicaVerb),
     /// Sends a request.
     Request(requests::RequestVerb),
-    /// Sets clocks, injects faults, compacts, reads logs.
+    /// Gives an order: about clocks, faults, history, API servers; reads logs.
     Server(server::ServerVerb),
     /// Signs a token, or decodes one.
     Token(tokens::TokenVerb),
@@ -56,10 +53,9 @@ impl Verb {
             "audit" => audits::Audit::parse(command).map(Verb::Audit),
             "calls" | "controller" | "tally" => controllers::ControllerVerb::parse(command).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(command).map(Verb::Token),
-            "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(command).map(Verb::Server),
+            "clock" | "compact" | "fault" | "log" | "replica" => server::ServerVerb::parse(command).map(Verb::Server),
             "file" => files::FileVerb::parse(command).map(Verb::File),
             "files" | "kubelet" => kubelets::KubeletVerb::parse(command).map(Verb::Kubelet),
-            "replica" => replicas::ReplicaVerb::parse(command).map(Verb::Replica),
             "watch" => watches::Watch::parse(command, customs).map(Verb::Watch),
             "webhook" => webhooks::WebhookVerb::parse(command).map(Verb::Webhook),
             "await" => match waits::Wait::parse(command, customs)? {
@@ -84,7 +80,6 @@ impl Verb {
             Verb::Define(define) => define.play(prefixes, stage).await,
             Verb::File(file) => file.play(stage).await,
             Verb::Kubelet(kubelet) => kubelet.play(stage).await,
-            Verb::Replica(replica) => replica.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,
             Verb::Server(server) => server.play(stage).await,
             Verb::Token(token) => token.play(stage).await,

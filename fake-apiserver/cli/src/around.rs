@@ -2,17 +2,21 @@
 //!
 //! The command finds the server by `KUBECONFIG`. When it ends, the server stops, and the program exits as the command did.
 
-use crate::logging;
+use crate::{logging, run};
 use anyhow::Context as _;
 use controller::program;
 use fake_apiserver_cli::{Flags, exit_code};
 use std::ffi::OsString;
 use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 use tokio::process::{Child, Command};
 use tokio::runtime;
 
 /// The variable by which clients find their kubeconfig.
 const KUBECONFIG: &str = "KUBECONFIG";
+/// The variables by which a command finds the control port.
+const CONTROL_URL: &str = "FAKE_APISERVER_CONTROL_URL";
+const CONTROL_TOKEN: &str = "FAKE_APISERVER_CONTROL_TOKEN";
 const USAGE: &str = "usage: fake-apiserver run [FLAGS] -- COMMAND [ARGUMENTS]";
 
 /// Runs the command of the arguments, behind `--`, beside a server with the flags before it.
@@ -44,11 +48,19 @@ async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Result<ExitCode>
     };
     let failed = || format!("unable to write {}", kubeconfig.display());
     server.write_kubeconfig(&kubeconfig).with_context(failed)?;
+    let server = Arc::new(server);
+    let door = run::open(flags, &server)?;
     let mut child = Command::new(&command[0]);
     child.args(&command[1..]).env(KUBECONFIG, &kubeconfig);
+    if let Some(door) = &door {
+        child.env(CONTROL_URL, door.url()).env(CONTROL_TOKEN, door.token());
+    }
     let mut child = child.spawn().with_context(|| format!("unable to run {}", command[0].display()))?;
     let status = ended(&mut child).await?;
-    server.shutdown().await;
+    if let Some(door) = door {
+        door.close().await;
+    }
+    Arc::into_inner(server).context("an order is still being obeyed")?.shutdown().await;
     Ok(code(status))
 }
 

@@ -3,6 +3,7 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+pub mod control;
 mod errors;
 mod flags;
 

@@ -6,7 +6,9 @@ use anyhow::Context;
 use controller::program;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver_cli::Flags;
+use fake_apiserver_cli::control::Door;
 use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
 use tracing::{info, warn};
 
 /// Serves until a stop signal.
@@ -25,6 +27,8 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
         server.write_kubeconfig(path).with_context(failed)?;
     }
+    let server = Arc::new(server);
+    let door = open(flags, &server)?;
     match writeln!(io::stdout(), "{}", ready_line(&server)) {
         // Without a reader it serves all the same: clients may know the address.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => warn!(%error, "unable to say that the server is ready"),
@@ -38,6 +42,10 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         ));
     }
     stop.await;
+    if let Some(door) = door {
+        door.close().await;
+    }
+    let server = Arc::into_inner(server).context("an order is still being obeyed")?;
     match keeper {
         // Whoever stops it wants it to stop, as well as it may.
         Some(keeper) => {
@@ -48,6 +56,30 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         None => server.shutdown().await,
     }
     Ok(())
+}
+
+/// Opens the control port, if the flags ask for one.
+///
+/// # Errors
+/// If it cannot be opened, or its file cannot be written.
+pub(crate) fn open(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<Door>> {
+    let Some((address, token)) = flags.control.port()? else { return Ok(None) };
+    let opened = Door::open(server.clone(), address, token);
+    let door = opened.with_context(|| format!("unable to open the control port at --control={address}"))?;
+    info!(url = door.url(), "control");
+    match &flags.control.file {
+        Some(path) => {
+            let failed = || format!("unable to write --write-control {}", path.display());
+            fake_apiserver_cli::control::write(&door, path).with_context(failed)?;
+        }
+        None => program::say(&format!(
+            "Control: curl --header 'authorization: Bearer {}' {}/_fake/v1\n\
+             Or start with --write-control FILE, which gets both.",
+            door.token(),
+            door.url()
+        )),
+    }
+    Ok(Some(door))
 }
 
 /// The events that stop the server besides signals.

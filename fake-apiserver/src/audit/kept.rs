@@ -35,6 +35,14 @@ impl Kept {
         self.count
     }
 
+    /// The number of requests so far, and the records behind that number of them, oldest first, each with its own number.
+    pub(super) fn since(&self, cursor: usize) -> (usize, Vec<(usize, Arc<RequestRecord>)>) {
+        let forgotten = self.count - self.records.len();
+        let kept = self.records.iter().enumerate().skip(cursor.saturating_sub(forgotten));
+        let numbered = kept.map(|(index, (_, record))| (forgotten + index + 1, record.clone())).collect();
+        (self.count, numbered)
+    }
+
     /// The records, oldest first.
     pub(super) fn all(&self) -> Vec<Arc<RequestRecord>> {
         self.records.iter().map(|(_, record)| record.clone()).collect()
@@ -94,6 +102,8 @@ mod tests {
             name: String::new(),
             body: Some(body),
             code: 200,
+            revision: None,
+            fault: None,
             authentication_error: None,
             annotations: Vec::new(),
         }
@@ -108,6 +118,11 @@ mod tests {
         }
         let uris: Vec<_> = kept.all().iter().map(|record| record.uri.parse::<usize>().expect("a number")).collect();
         assert_eq!(uris, (291..300).collect::<Vec<_>>());
+        let numbers =
+            |(count, records): (usize, Vec<(usize, _)>)| (count, records.iter().map(|(number, _)| *number).collect());
+        assert_eq!(numbers(kept.since(298)), (300, vec![299, 300]));
+        assert_eq!(numbers(kept.since(0)), (300, (292..301).collect()));
+        assert_eq!(numbers(kept.since(900)), (300, Vec::new()));
         kept.push(record("large", json!("v".repeat(2_000_000))));
         assert_eq!(kept.all().len(), 1);
     }

@@ -2,6 +2,7 @@
 
 use crate::auth::User;
 use crate::auth::impersonation::Impersonated;
+use control::{Request, Struck};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -43,10 +44,42 @@ pub struct RequestRecord {
     pub name: String,
     /// The object in the body, if it could be decoded.
     pub body: Option<Value>,
-    /// The HTTP status of the response. A watch is recorded at its beginning.
+    /// The HTTP status of the response; 0 if a fault has kept it from the client. A watch is recorded at its beginning.
     pub code: u16,
+    /// The newest revision that it wrote.
+    pub revision: Option<u64>,
+    /// The fault that struck it.
+    pub fault: Option<Struck>,
     /// The reason for a 401, which the client does not get.
     pub authentication_error: Option<String>,
     /// The audit annotations, with the real server's keys; those about authorization only if the request is audited.
     pub annotations: Vec<(Cow<'static, str>, String)>,
+}
+
+impl RequestRecord {
+    /// The request in the words of questions, as number `cursor`.
+    pub(crate) fn request(&self, cursor: u64) -> Request {
+        Request {
+            cursor,
+            replica: self.replica,
+            received: self.received,
+            user: self.user.as_ref().map(|user| user.name.clone()).unwrap_or_default(),
+            impersonated: self.impersonated.as_ref().map(|impersonated| impersonated.user.name.clone()),
+            user_agent: self.user_agent.clone(),
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            verb: self.verb.clone(),
+            api_group: self.group.clone(),
+            version: self.version.clone(),
+            resource: self.resource.clone(),
+            subresource: self.subresource.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            body: self.body.clone(),
+            code: self.code,
+            revision: self.revision,
+            authentication_error: self.authentication_error.clone(),
+            fault: self.fault.clone(),
+        }
+    }
 }

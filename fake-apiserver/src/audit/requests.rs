@@ -39,6 +39,12 @@ impl RequestLog {
         kept.map(|kept| kept.lock().expect("no holder of this lock can panic").all()).unwrap_or_default()
     }
 
+    /// The requests behind that number of them, oldest first, each with its number from 1 on, and the number of all so far.
+    pub(crate) fn since(&self, cursor: usize) -> (usize, Vec<(usize, Arc<RequestRecord>)>) {
+        let kept = self.kept.as_ref();
+        kept.map(|kept| kept.lock().expect("no holder of this lock can panic").since(cursor)).unwrap_or_default()
+    }
+
     /// The number of requests so far, dropped ones included, to wait for more.
     pub fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()

@@ -9,6 +9,7 @@
 //! [`Commits::change`] is that loop. Writes whose admission may have to wait have a loop of their own, with [`Commits::commit`].
 //! Committing is asynchronous, so that a storage outside of this process could be awaited; everything below it is synchronous.
 
+pub(crate) mod content;
 pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;

@@ -10,7 +10,7 @@
 //! Resources are called by their names, as ids differ from build to build, and those of custom resources from run to run.
 
 use crate::registry::{Registry, Resource, is_added};
-use crate::store::{Draft, Entry, Key, Meta, Past, ResourceId, Store, Takeover};
+use crate::store::{Draft, Entry, Key, Meta, Past, ResourceId, Saved, Store, Takeover};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,11 +77,18 @@ fn name(resource: &Resource) -> String {
     [&*resource.plural, &*resource.group].join(".")
 }
 
+/// The names of the resources of a registry.
+pub(super) fn names(registry: &Registry) -> BTreeMap<ResourceId, String> {
+    registry.resources().map(|resource| (resource.id, name(resource))).collect()
+}
+
 /// The content of a store, with the resources of a registry. Changes of other resources, whose definitions are gone, are left out.
 pub(crate) fn write(store: &Store, registry: &Registry) -> Vec<u8> {
-    let saved = store.saved();
-    let names: BTreeMap<ResourceId, String> =
-        registry.resources().map(|resource| (resource.id, name(resource))).collect();
+    written(&store.saved(), &names(registry))
+}
+
+/// The text of a content, whose resources have those names.
+pub(super) fn written(saved: &Saved, names: &BTreeMap<ResourceId, String>) -> Vec<u8> {
     let (mut text, mut records) = (Vec::new(), 0_usize);
     let mut put = |key: &Key, revision: u64, change: bool, entry: Option<&Entry>| {
         let Some(resource) = names.get(&key.resource) else { return };

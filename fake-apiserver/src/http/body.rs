@@ -3,6 +3,7 @@
 use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
+use super::struck::{Struck, StruckBody};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -120,6 +121,7 @@ pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     List(Box<ListBody>),
     Gzip(Box<GzipBody<ReplyBody>>),
+    Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
 }
 
@@ -139,6 +141,24 @@ impl ReplyBody {
     }
 }
 
+impl Struck for ReplyBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if let ReplyBody::Watch(watch) = self {
+            return watch.poll_one(context).map(|frame| frame.map(Ok));
+        }
+        let frame = Pin::new(self).poll_frame(context);
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))
+    }
+
+    fn last(&self) -> &'static str {
+        if let ReplyBody::Watch(watch) = self { watch.last() } else { "" }
+    }
+
+    fn fail(&mut self, refusal: &ApiError) -> Option<Bytes> {
+        if let ReplyBody::Watch(watch) = self { watch.fail(refusal) } else { None }
+    }
+}
+
 impl HttpBody for ReplyBody {
     type Data = Bytes;
     /// The error that breaks a response off.
@@ -149,6 +169,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => Poll::Ready(bytes.take().map(Ok)),
             ReplyBody::List(list) => list.poll_next(context),
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
+            ReplyBody::Struck(struck) => struck.poll_next(context),
             ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
@@ -159,13 +180,14 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
             ReplyBody::Gzip(gzip) => gzip.is_ended(),
-            ReplyBody::Watch(_) => false,
+            ReplyBody::Watch(_) | ReplyBody::Struck(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            ReplyBody::Struck(struck) => struck.inner().size_hint(),
             ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::HeaderName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
@@ -17,9 +18,20 @@ pub(crate) struct Peer {
     pub(crate) address: Option<SocketAddr>,
     /// The certificate that it showed.
     pub(crate) certificate: Option<Arc<ClientCertificate>>,
+    /// Whether it is this server, which obeys an order: its requests are neither struck nor recorded.
+    pub(crate) is_own: bool,
+    /// Whether the connection is to be reset when it is closed; `None` if it cannot be.
+    pub(crate) resets: Option<Arc<AtomicBool>>,
 }
 
 impl Peer {
+    /// Lets the connection be reset when it is closed.
+    pub(super) fn reset(&self) {
+        if let Some(resets) = &self.resets {
+            resets.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The addresses that a request has come from, as far as proxies tell (`SourceIPs` of `k8s.io/apimachinery/pkg/util/net/http.go`, v0.37.1).
     pub(super) fn sources(&self, headers: &HeaderMap) -> Vec<IpAddr> {
         let header =
@@ -55,7 +67,7 @@ mod tests {
             for (name, value) in [(FORWARDED_FOR, forwarded), (REAL_IP, real)] {
                 headers.insert(name, value.parse().unwrap());
             }
-            let peer = Peer { address: Some(SocketAddr::new(own.parse().unwrap(), 1)), certificate: None };
+            let peer = Peer { address: Some(SocketAddr::new(own.parse().unwrap(), 1)), ..Peer::default() };
             let sources: Vec<String> = peer.sources(&headers).iter().map(ToString::to_string).collect();
             assert_eq!(sources.join(" "), expected, "{forwarded} {real} {own}");
         }

@@ -24,6 +24,7 @@ use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
 use super::route::decoded;
 use super::served::{endpoint, is_elsewhere, target};
+use super::struck::Broken;
 use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
@@ -103,8 +104,12 @@ async fn exchange(
     }
     let verb = if exchange.resource.is_some() { exchange.verb } else { "" };
     http_log::write(&parts, &peer, verb, &exchange.audit_id, response.status(), since.elapsed());
-    if replica.cluster.log.is_on() {
-        exchange.record(trace, response.status().as_u16());
+    if let Some(underway) = trace.underway.take() {
+        (response, trace.struck) = Box::pin(exchange.struck(*underway, response)).await;
+    }
+    if replica.cluster.log.is_on() && !peer.is_own {
+        let is_lost = response.extensions().get::<Broken>().is_some();
+        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() });
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
@@ -203,10 +208,13 @@ impl<'r> Exchange<'r> {
         if let Some(error) = authorized? {
             return Ok(self.internal_error(&error));
         }
-        if let Err(fault) = self.inject_fault(&user).await {
+        if self.may_be_struck()
+            // Boxed, for it is rare.
+            && let Some(faulty) = Box::pin(self.inject_fault(&user, trace)).await.transpose()
+        {
             // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;
-            return Err(fault);
+            return faulty;
         }
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
@@ -243,12 +251,13 @@ impl<'r> Exchange<'r> {
         };
         trace.body.clone_from(&body.bytes);
         let policy = &self.replica.cluster.policy;
+        let past = trace.underway.as_mut().and_then(|underway| underway.view.take());
         let mut request = api::Request {
             act: api::Act {
                 cluster: &self.replica.cluster,
                 objects: self.objects(),
                 commits: self.ticket.commits(&self.replica.cluster.store).held_for(&policy.write_latency),
-                view: &self.replica.view,
+                view: past.as_deref().unwrap_or(&self.replica.view),
                 clock: &self.replica.clock,
                 now: self.now,
                 user,
@@ -394,6 +403,8 @@ impl<'r> Exchange<'r> {
 mod access;
 mod auditing;
 mod exchange;
+mod faults;
 mod notes;
 #[cfg(test)]
 mod tests;
+mod underway;

@@ -63,6 +63,8 @@ pub(crate) struct WatchBody {
     /// An event that the held-back replica does not see yet.
     unseen: Option<(Arc<Event>, Change)>,
     bookmarks: bool,
+    /// The type of the last frame.
+    last: &'static str,
     /// The revision of the last event sent, which the error of an expired watch has as the requested one.
     sent: u64,
     deadline: Instant,
@@ -104,6 +106,7 @@ impl WatchBody {
             conversion: None,
             unseen: None,
             bookmarks: watch.bookmarks,
+            last: "",
             sent: 0,
             deadline,
             next_bookmark,
@@ -241,6 +244,7 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
+        self.last = name;
         let Some(form) = self.shared else { return self.stored(name, entry) };
         let render = || self.render(name, entry);
         event.frame(change, form, render).or_else(|| self.end())
@@ -248,8 +252,19 @@ impl WatchBody {
 
     /// The frame of a stored object, in the watch's version and form. An object that cannot be converted ends the stream
     /// without an error, as upstream.
-    fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
+    fn stored(&mut self, name: &'static str, entry: &Entry) -> Option<Bytes> {
+        self.last = name;
         self.render(name, entry).or_else(|| self.end())
+    }
+
+    /// The type of the last frame: `ADDED`.
+    pub(super) fn last(&self) -> &'static str {
+        self.last
+    }
+
+    /// The frame of an error, with which it ends.
+    pub(super) fn fail(&mut self, refusal: &ApiError) -> Option<Bytes> {
+        self.error(refusal)
     }
 
     fn render(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
@@ -296,6 +311,7 @@ impl WatchBody {
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
+        self.last = "BOOKMARK";
         let Version { kind, api_version, .. } = &*self.version;
         let mut object = json!({"kind": kind, "apiVersion": api_version, "metadata": {}});
         if ends_initial_events {

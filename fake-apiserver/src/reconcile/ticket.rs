@@ -4,6 +4,7 @@ use super::event::{Event, EventSink};
 use super::queue::{RunEnd, Work};
 use crate::commit::{After, Commits};
 use crate::store::{Entry, Store};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// The consequences of the commits of a request, or of a reconciler's run.
@@ -12,11 +13,13 @@ pub(crate) struct Ticket<'e> {
     /// The reconciler that commits.
     by: Option<usize>,
     ends: Mutex<Vec<RunEnd>>,
+    /// The newest revision that was committed; 0 if none was.
+    written: AtomicU64,
 }
 
 impl<'e> Ticket<'e> {
     pub(super) fn new(sink: &'e dyn EventSink, by: Option<usize>) -> Self {
-        Ticket { sink, by, ends: Mutex::default() }
+        Ticket { sink, by, ends: Mutex::default(), written: AtomicU64::new(0) }
     }
 
     /// Commits to `store` whose consequences this ticket covers.
@@ -49,6 +52,11 @@ impl<'e> Ticket<'e> {
         !self.ends().is_empty()
     }
 
+    /// The newest revision that was committed, if one was.
+    pub(crate) fn written(&self) -> Option<u64> {
+        Some(self.written.load(Ordering::Relaxed)).filter(|revision| *revision > 0)
+    }
+
     /// Completes when the consequences of all commits so far have been dealt with. Those that failed are tried again later.
     pub(crate) async fn done(&self) {
         loop {
@@ -64,10 +72,12 @@ impl<'e> Ticket<'e> {
 
 impl After for Ticket<'_> {
     fn stored(&self, entry: &Entry, before: Option<&Entry>) {
+        self.written.fetch_max(entry.revision, Ordering::Relaxed);
         self.note(&Event::Stored(entry, before));
     }
 
     fn removed(&self, entry: &Entry) {
+        self.written.fetch_max(entry.revision, Ordering::Relaxed);
         self.note(&Event::Removed(entry));
     }
 }

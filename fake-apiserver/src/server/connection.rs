@@ -3,14 +3,13 @@
 
 use super::lifetime::{Expired, Lifetime, OpenBody, Watched};
 use super::refusals::Refusals;
-use crate::http::Switched;
+use crate::http::{Broken, Switched};
 use bytes::Bytes;
 use http::{Request, Response, Version};
 use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use std::convert::Infallible;
 use std::error::Error;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -44,19 +43,27 @@ pub(super) async fn serve<A, B>(
     let lifetime = Lifetime::new();
     let switched = Arc::new(OnceLock::<Switched>::new());
     let farewell = CancellationToken::new();
+    // Cancelled by a fault that breaks the connection.
+    let cut = CancellationToken::new();
     let service = service_fn(|request: Request<Incoming>| {
         let open = lifetime.request();
         let farewell = ends(request.version()).then(|| farewell.clone());
-        let (answer, switched) = (answer(request), switched.clone());
+        let (answer, switched, cut) = (answer(request), switched.clone(), cut.clone());
         async move {
             let mut response = answer.await;
+            if let Some(broken) = response.extensions_mut().remove::<Broken>() {
+                if broken.whole {
+                    cut.cancel();
+                }
+                return Err(CutOff);
+            }
             if let Some(to) = response.extensions_mut().remove() {
                 switched.get_or_init(|| to);
             }
             if let Some(farewell) = farewell {
                 farewell.cancel();
             }
-            Ok::<_, Infallible>(response.map(|body| OpenBody::new(body, open)))
+            Ok(response.map(|body| OpenBody::new(body, open)))
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -74,6 +81,7 @@ pub(super) async fn serve<A, B>(
         biased;
         // No other request is read once the server stops, even if a response ends at the same time.
         () = stop.cancelled() => break SHUTDOWN_GRACE,
+        () = cut.cancelled() => return,
         () = farewell.cancelled(), if !is_leaving => {
             is_leaving = true;
             connection.as_mut().graceful_shutdown();
@@ -99,6 +107,11 @@ pub(super) async fn serve<A, B>(
         () = stopped_for(&stop, SHUTDOWN_GRACE) => {}
     }
 }
+
+/// A fault has kept a response from its client.
+#[derive(Debug, thiserror::Error)]
+#[error("cut off by a fault rule")]
+struct CutOff;
 
 /// Completes `time` after `stop`.
 async fn stopped_for(stop: &CancellationToken, time: Duration) {

@@ -3,6 +3,7 @@
 use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
+use super::socket::Socket;
 use crate::auth::ClientCertificate;
 use crate::http::{Peer, Replica, Wire, places, serve};
 use crate::threads;
@@ -100,7 +101,8 @@ async fn handshake(
     if let Err(error) = SockRef::from(&stream).set_tcp_keepalive(&keep_alive) {
         tracing::debug!(%error, "unable to keep the connection alive");
     }
-    let mut peer = Peer { address: Some(address), certificate: None };
+    let (stream, resets) = Socket::new(stream);
+    let mut peer = Peer { address: Some(address), resets: Some(resets), ..Peer::default() };
     let Some(acceptor) = acceptor else { return serve_connection(stream, peer, replica, stop).await };
     let handshake = tokio::select! {
         () = stop.cancelled() => return,

@@ -3,6 +3,7 @@
 mod builder;
 mod cert_dir;
 mod connection;
+mod control;
 pub(crate) mod follow;
 mod gathered;
 mod kubeconfig;
@@ -11,6 +12,7 @@ mod listener;
 mod refusals;
 mod replica;
 mod seed;
+mod socket;
 mod tls;
 
 pub use builder::{Builder, StartError};
@@ -36,6 +38,7 @@ pub struct FakeApiServer {
     replicas: Vec<RunningReplica>,
     ca_pem: Option<String>,
     admin_token: String,
+    control: control::state::Control,
     shutdown: CancellationToken,
     #[cfg(feature = "controllers")]
     controllers: Option<Controllers>,

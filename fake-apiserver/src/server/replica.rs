@@ -88,14 +88,29 @@ impl RunningReplica {
         self.insecure.map(|address| format!("http://{address}"))
     }
 
-    /// The replica that serves its requests.
-    pub(super) fn replica(&self) -> &Arc<Replica> {
-        &self.replica
-    }
-
     /// The clock of the cluster, from which its own may differ.
     pub(super) fn cluster_clock(&self) -> Arc<dyn Clock> {
         self.clock.inner().clone()
+    }
+
+    /// The replica that runs.
+    pub(super) fn inner(&self) -> &Arc<Replica> {
+        &self.replica
+    }
+
+    /// Whether it was stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.life().stop.is_cancelled()
+    }
+
+    /// Whether its cache is held back.
+    pub(super) fn is_held(&self) -> bool {
+        self.replica.view.held().is_some()
+    }
+
+    /// The offset of its clock, in seconds.
+    pub(super) fn clock_offset(&self) -> i64 {
+        self.clock.offset()
     }
 
     /// Its clock.

@@ -62,7 +62,7 @@ impl FakeApiServer {
     /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
     pub async fn freeze(&self) -> Seed {
         let first = &self.replicas[0];
-        Seed::of(first.replica(), &first.cluster_clock()).await
+        Seed::of(first.inner(), &first.cluster_clock()).await
     }
 }
 

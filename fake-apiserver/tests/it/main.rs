@@ -21,6 +21,7 @@ mod loading;
 mod memory;
 mod metrics;
 mod oidc;
+mod orders;
 #[cfg(feature = "controllers")]
 mod pages;
 mod policy_status;

@@ -20,7 +20,11 @@ fn the_public_api_is_the_one_on_the_list() {
         for text in &files {
             items.extend(of_item(&name, text));
         }
-        assert!(name == "Controller" || items.len() > before, "{name} is defined nowhere");
+        // Controllers and the words of orders are those of other crates.
+        assert!(
+            ["Controller", "control"].contains(&name.as_str()) || items.len() > before,
+            "{name} is defined nowhere"
+        );
     }
     let list = items.into_iter().collect::<Vec<_>>().join("\n") + "\n";
     if std::env::var_os("UPDATE_PUBLIC_API").is_some() {

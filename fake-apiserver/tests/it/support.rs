@@ -103,12 +103,42 @@ impl Client {
     }
 
     /// Sends a request with the headers that every request has.
-    pub(crate) async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Response<Incoming> {
+    pub(crate) async fn send(&mut self, request: Request<Full<Bytes>>) -> Response<Incoming> {
+        self.try_send(request).await.expect("an answer")
+    }
+
+    /// Whether a request is answered by nothing but the end of its stream or connection.
+    pub(crate) async fn loses(&mut self, method: &str, path: &str, body: &Value) -> bool {
+        let request = Request::builder().method(method).uri(path).header(JSON.0, JSON.1);
+        self.try_send(request.body(Full::new(body.to_string().into())).expect("a request")).await.is_err()
+    }
+
+    /// The beginning of a body that breaks off.
+    pub(crate) async fn breaks_off(&mut self, method: &str, path: &str) -> Bytes {
+        let request = Request::builder().method(method).uri(path).body(Full::default()).expect("a request");
+        let mut body = self.send(request).await.into_body();
+        let mut bytes = BytesMut::new();
+        while let Ok(frame) = soon(body.frame()).await.expect("a body that breaks off") {
+            bytes.extend_from_slice(frame.data_ref().expect("no trailers"));
+        }
+        bytes.freeze()
+    }
+
+    /// Whether the answer to a request breaks off, in its head or its body.
+    pub(crate) async fn is_cut(&mut self, method: &str, path: &str) -> bool {
+        let request = Request::builder().method(method).uri(path).body(Full::default()).expect("a request");
+        match self.try_send(request).await {
+            Ok(answer) => soon(answer.into_body().collect()).await.is_err(),
+            Err(_) => true,
+        }
+    }
+
+    async fn try_send(&mut self, mut request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
         if !self.token.is_empty() {
             let value = format!("Bearer {}", self.token).parse().expect("a token is ASCII");
             request.headers_mut().entry(AUTHORIZATION).or_insert(value);
         }
-        let response = match &mut self.sender {
+        match &mut self.sender {
             Sender::Http1(sender) => {
                 let host = self.origin.split("//").nth(1).expect("a URL has a host");
                 request.headers_mut().insert(HOST, host.parse().expect("a host is ASCII"));
@@ -123,8 +153,7 @@ impl Client {
                 *request.uri_mut() = uri.parse().expect("a path makes a URL");
                 soon(sender.send_request(request)).await
             }
-        };
-        response.expect("an answer")
+        }
     }
 
     /// Sends a request with headers and a body, and reads the whole response.

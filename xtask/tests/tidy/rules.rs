@@ -206,6 +206,13 @@ pub(crate) const ABSENCES: &[Absence] = &[
         }],
     },
     Absence {
+        sentence: "The crate `fake-apiserver/control` knows neither the server nor the wire, and has nothing to await.",
+        rules: &[Dependencies {
+            of: "fake-apiserver/control",
+            never: &["fake-apiserver", "kube", "k8s-openapi", "http", "hyper", "tokio", "futures"],
+        }],
+    },
+    Absence {
         sentence: "The crate `conformance/judge` depends neither on the server it judges nor on a client of it.",
         rules: &[Dependencies {
             of: "conformance/judge",

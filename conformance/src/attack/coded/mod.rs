@@ -3,6 +3,7 @@
 mod admission;
 mod authorization;
 mod compiled;
+mod control;
 mod counts;
 mod custom;
 mod hooks;
@@ -22,6 +23,7 @@ pub fn of(class: &str) -> impl Iterator<Item = &'static Coded> {
         "admission" => &[admission::ATTACKS, compiled::ATTACKS],
         "authorization" => &[authorization::ATTACKS],
         "bodies" => &[custom::ATTACKS],
+        "control" => &[control::ATTACKS],
         "counts" => &[counts::ATTACKS],
         "identity" => &[identity::ATTACKS],
         "memory" => &[memory::ATTACKS],

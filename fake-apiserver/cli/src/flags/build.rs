@@ -59,6 +59,8 @@ impl Flags {
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
         }
+        builder = given(builder, self.control.clock(), Builder::clock);
+        builder = builder.record_requests(self.control.is_on());
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);
         let mut authentication = self.authentication.options.clone();

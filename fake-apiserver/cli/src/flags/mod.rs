@@ -5,6 +5,7 @@ mod authentication;
 mod authorization;
 mod bare;
 mod build;
+mod control;
 mod controllers;
 mod csv;
 mod endpoints;
@@ -28,6 +29,7 @@ use authorization::AuthorizationFlags;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use clap_complete::Shell;
+use control::ControlFlags;
 use controllers::Choice;
 use fake_apiserver::{AuthorizationMode, git_version};
 use gates::Setting;
@@ -240,6 +242,9 @@ pub struct Flags {
     #[arg(help_heading = LIMITS, long, value_name = "DURATION", value_parser = request_timeout)]
     latency: Option<Duration>,
 
+    /// The flags of the control port.
+    #[command(flatten)]
+    pub control: ControlFlags,
     #[command(flatten)]
     authentication: AuthenticationFlags,
     #[command(flatten)]

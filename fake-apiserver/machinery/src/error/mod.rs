@@ -354,7 +354,7 @@ impl ApiError {
 
     /// The same refusal with another status and reason.
     #[must_use]
-    pub fn with_reason(mut self, code: u16, reason: &'static str) -> Self {
+    pub fn with_reason(mut self, code: u16, reason: impl Into<Cow<'static, str>>) -> Self {
         (self.0.code, self.0.reason) = (code, reason.into());
         self
     }

@@ -1,15 +1,13 @@
 //! The steps that decide whether a request is served: authentication, impersonation, authorization, faults.
 
 use super::auditing;
-use super::exchange::{Exchange, Trace, header};
+use super::exchange::{Exchange, Trace};
 use crate::auth::authorizer::{Attributes, Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{Authentication, Refusal, User};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::fault::{Action, FaultTarget};
 use futures::future::BoxFuture;
-use http::header::USER_AGENT;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -115,33 +113,6 @@ impl Exchange<'_> {
                 told(&decision);
                 authorized(&attributes, decision, trace)
             })),
-        }
-    }
-
-    /// Injects the first fault that matches the request.
-    pub(super) async fn inject_fault(&self, user: &User) -> ApiResult<()> {
-        let mut target = FaultTarget {
-            verb: self.verb,
-            user: &user.name,
-            user_agent: header(self.parts, USER_AGENT),
-            ..FaultTarget::default()
-        };
-        if let Some(path) = &self.resource {
-            target.resource = path.resource;
-            target.subresource = path.subresource;
-            target.namespace = path.namespace;
-            target.name = path.name;
-        }
-        match self.replica.cluster.faults.next_match(&target) {
-            None => Ok(()),
-            Some((Action::Status { code, retry_after_seconds }, _)) => {
-                Err(ApiError::injected(code, retry_after_seconds.unwrap_or_default()))
-            }
-            Some((Action::Delay(duration), removed)) => {
-                // Either way it is over.
-                let _ = Box::pin(tokio::time::timeout(duration, removed.cancelled())).await;
-                Ok(())
-            }
         }
     }
 }

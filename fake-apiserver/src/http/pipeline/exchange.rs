@@ -1,5 +1,6 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
+use super::underway::Underway;
 use crate::api::request::{Forward, Query};
 use crate::audit::{Annotation, Audited};
 use crate::auth::User;
@@ -18,6 +19,7 @@ use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::reconcile::Ticket;
 use bytes::Bytes;
+use control::Struck;
 use http::header::{CONNECTION, HeaderName, HeaderValue};
 use http::request::Parts;
 use jiff::Timestamp;
@@ -60,6 +62,10 @@ pub(super) struct Trace {
     pub(super) is_cross_origin: bool,
     /// Whether a refusal has `nosniff`, whatever its reason.
     pub(super) nosniff: bool,
+    /// The fault that strikes the request.
+    pub(super) underway: Option<Box<Underway>>,
+    /// The note of it in the record.
+    pub(super) struck: Option<Box<Struck>>,
 }
 
 impl<'r> Exchange<'r> {

@@ -64,6 +64,8 @@ impl Exchange<'_> {
             name: self.name().into(),
             body: body.map(Into::into),
             code,
+            revision: self.ticket.written(),
+            fault: trace.struck.map(|struck| *struck),
             authentication_error: trace.authentication_error.map(String::from),
             annotations: trace.annotations,
         });

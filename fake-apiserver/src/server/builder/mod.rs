@@ -24,6 +24,7 @@ mod zpages;
 pub use error::StartError;
 
 use super::cert_dir;
+use super::control::state::Control;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
@@ -252,6 +253,7 @@ impl Builder {
         let shutdown = CancellationToken::new();
         let cluster = self.cluster(ids, &bound, &shutdown).await?;
         let mut server = FakeApiServer {
+            control: Control::of(&cluster, &self.clock),
             cluster,
             replicas: Vec::new(),
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),

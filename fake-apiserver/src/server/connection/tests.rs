@@ -4,6 +4,7 @@ use super::*;
 use http_body_util::Full;
 use hyper::body::Frame;
 use hyper::client::conn::http2;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};

@@ -285,7 +285,7 @@ impl<'a> Dispatch<'a> {
 
     fn verdict(self, object: &Value) -> ApiResult<()> {
         let Some((first, reason)) = self.errors.first() else { return Ok(()) };
-        let refusal = self.write.forbidden(object, "").with_message(|_| first.clone()).with_reason(403, reason);
+        let refusal = self.write.forbidden(object, "").with_message(|_| first.clone()).with_reason(403, *reason);
         Err(self.errors.iter().fold(refusal, |refusal, (message, _)| refusal.with_cause("", message, "")))
     }
 }

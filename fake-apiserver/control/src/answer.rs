@@ -1,0 +1,114 @@
+//! Answers to orders.
+
+use crate::fault::Rule;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The answer to an order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// It is done.
+    Done {},
+    /// The rule that was added.
+    Fault(Box<FaultAnswer>),
+    /// The rules that were added.
+    Faults {
+        /// The rules.
+        items: Vec<FaultAnswer>,
+    },
+    /// The clock as it is now.
+    Clock(ClockAnswer),
+    /// The history as it is now.
+    Compacted {
+        /// The newest revision that is forgotten.
+        #[serde(rename = "compactedRevision")]
+        compacted_revision: String,
+    },
+    /// The watches that have ended.
+    Ended {
+        /// The number of replicas whose watches have ended.
+        replicas: usize,
+    },
+    /// The keys that a controller has dealt with: fewer than were asked for, if there were no others.
+    Stepped {
+        /// The keys.
+        keys: Vec<String>,
+    },
+    /// Whether all controllers have come to rest.
+    Settled(SettledAnswer),
+    /// The snapshot that was saved.
+    Snapshot(SnapshotAnswer),
+    /// The objects that were written.
+    Written {
+        /// The number of writes.
+        writes: u64,
+        /// The revision that there is now.
+        revision: String,
+    },
+}
+
+/// A rule as it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct FaultAnswer {
+    /// Its id.
+    pub id: String,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// Its work so far.
+    pub status: FaultStatus,
+}
+
+/// The work of a rule so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct FaultStatus {
+    /// The requests that matched it.
+    pub seen: u32,
+    /// Those that it struck.
+    pub struck: u32,
+    /// The number that it will still strike; without an end, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<u32>,
+}
+
+/// The clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ClockAnswer {
+    /// The time.
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub now: Timestamp,
+    /// Whether it stands still.
+    pub frozen: bool,
+    /// The revision once what was due is done.
+    pub revision: String,
+}
+
+/// Whether all controllers have come to rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SettledAnswer {
+    /// Whether they have.
+    pub settled: bool,
+    /// The number of writes meanwhile.
+    pub writes: u64,
+    /// The controllers that have not.
+    pub busy: Vec<String>,
+    /// The revision.
+    pub revision: String,
+}
+
+/// A snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SnapshotAnswer {
+    /// Its name.
+    pub name: String,
+    /// The number of objects.
+    pub objects: usize,
+    /// The revision at which it was saved.
+    pub revision: String,
+}

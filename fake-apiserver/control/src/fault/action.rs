@@ -1,0 +1,255 @@
+//! The actions of a rule on a request.
+
+use crate::preset::Preset;
+use serde::{Deserialize, Serialize};
+
+/// An action on a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Nothing: an exception from the rules behind.
+    Pass(bool),
+    /// Answers with a status.
+    Status(Status),
+    /// Answers as a real server that fails so.
+    Preset(Preset),
+    /// Waits.
+    Delay(Delay),
+    /// Breaks the connection.
+    Connection(Connection),
+    /// Cuts the body of the answer short, or sends it slowly.
+    Body(Body),
+    /// Ends or holds a watch.
+    Watch(Watch),
+    /// Leaves out events of a watch.
+    Events(Events),
+    /// Reads from the past, if the request allows for that.
+    Stale(Stale),
+}
+
+/// An answer: a Status object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Status {
+    /// The HTTP status, from 400 to 599.
+    pub code: u16,
+    /// The reason; that which goes with the code by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The header `Retry-After`, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u32>,
+}
+
+/// The moment at which an action strikes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum When {
+    /// Before the body is read: nothing is written.
+    #[default]
+    BeforeCommit,
+    /// Once the store has taken the write, before the answer. A request that writes nothing passes, and does not count.
+    AfterCommit,
+    /// After some bytes of the answer's body.
+    AfterBytes,
+}
+
+/// A pause.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Delay {
+    /// The time in seconds of the real clock; until the rule is removed without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The most time that is added to it, by chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_seconds: Option<f64>,
+    /// The moment: before or after the commit.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// The fate of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Do {
+    /// It is closed.
+    Close,
+    /// It is reset; in HTTP/2 the stream is.
+    Reset,
+    /// Nothing is answered until the rule is removed; then it is closed.
+    Hang,
+}
+
+/// How much of an HTTP/2 connection is broken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Scope {
+    /// The stream of the request.
+    #[default]
+    Stream,
+    /// The whole connection.
+    Connection,
+}
+
+/// A broken connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Connection {
+    /// The fate of the connection.
+    #[serde(rename = "do")]
+    pub act: Do,
+    /// The moment. After a commit, the client cannot know whether its write was taken.
+    #[serde(default)]
+    pub when: When,
+    /// The bytes of the body that still come, with `afterBytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// How much of an HTTP/2 connection is broken.
+    #[serde(default)]
+    pub scope: Scope,
+}
+
+/// A body that comes slowly or breaks off, behind the headers of the whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Body {
+    /// The bytes after which it breaks off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncate_at: Option<u64>,
+    /// Its speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<u64>,
+}
+
+/// The fate of a watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum WatchDo {
+    /// It ends as at its timeout.
+    End,
+    /// It breaks off.
+    Reset,
+    /// It holds its events back until the rule is removed; none is lost.
+    Freeze,
+    /// It ends with an event of type ERROR.
+    Error,
+}
+
+/// A watch that ends or holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Watch {
+    /// The fate of the watch.
+    #[serde(rename = "do")]
+    pub act: WatchDo,
+    /// The number of events that come before.
+    #[serde(default)]
+    pub after_events: u64,
+    /// The code of the error: 410, which is the default, or another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<u16>,
+}
+
+/// Events that are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Events {
+    /// The types of the events that are left out: `BOOKMARK` alone is what a real server may do.
+    pub drop: Vec<String>,
+}
+
+/// The moment that a read sees.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Stale {
+    /// The revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// In its place: the number of revisions behind the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<u64>,
+}
+
+/// A step of a sequence: a preset's name or `pass`, an action, or several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Step {
+    /// The name of a preset.
+    Preset(Preset),
+    /// `pass`.
+    Word(Steps),
+    /// An action.
+    Action(Action),
+    /// Several actions.
+    Actions(Vec<Action>),
+}
+
+/// The words of a sequence that are no presets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Steps {
+    /// The request passes.
+    Pass,
+}
+
+impl Step {
+    /// The actions.
+    pub(super) fn actions(&self) -> Vec<Action> {
+        match self {
+            Step::Preset(preset) => vec![Action::Preset(*preset)],
+            Step::Word(Steps::Pass) => vec![Action::Pass(true)],
+            Step::Action(action) => vec![action.clone()],
+            Step::Actions(actions) => actions.clone(),
+        }
+    }
+}
+
+impl Action {
+    /// Whether it strikes once the store has taken the write.
+    pub fn is_after_commit(&self) -> bool {
+        match self {
+            Action::Delay(Delay { when, .. }) | Action::Connection(Connection { when, .. }) => {
+                *when == When::AfterCommit
+            }
+            _ => false,
+        }
+    }
+
+    /// Its name, as it is written.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::Pass(_) => "pass",
+            Action::Status(_) => "status",
+            Action::Preset(_) => "preset",
+            Action::Delay(_) => "delay",
+            Action::Connection(_) => "connection",
+            Action::Body(_) => "body",
+            Action::Watch(_) => "watch",
+            Action::Events(_) => "events",
+            Action::Stale(_) => "stale",
+        }
+    }
+
+    /// Whether the request has no other answer.
+    pub fn ends(&self) -> bool {
+        matches!(self, Action::Status(_) | Action::Preset(_) | Action::Connection(_))
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether a rule makes sense: one that can match or do nothing is refused.
+
+use super::Rule;
+use super::action::{Action, Body, Connection, Delay, Events, Stale, Status, Step, When};
+use crate::near::hint;
+use crate::refusal::{Cause, Refusal};
+
+/// The verbs of requests for resources.
+const VERBS: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+/// The methods in their place, of requests for other paths.
+const METHODS: [&str; 6] = ["post", "put", "head", "options", "connect", "trace"];
+/// The longest pause, in seconds: a year.
+const LONGEST: f64 = 366.0 * 24.0 * 3600.0;
+
+/// The facts about a server that rules are checked against.
+pub struct Known<'k> {
+    /// The names of the served resources, with their subresources: `pods`, `pods/status`.
+    pub resources: &'k [String],
+    /// The number of replicas.
+    pub replicas: usize,
+}
+
+/// Checks a rule.
+///
+/// # Errors
+/// 422 with all that is wrong.
+pub fn check(rule: &Rule, known: &Known<'_>) -> Result<(), Refusal> {
+    let mut causes = Vec::new();
+    for (index, verb) in rule.on.verbs.iter().enumerate() {
+        if !verb.contains('*') && !VERBS.contains(&verb.as_str()) && !METHODS.contains(&verb.as_str()) {
+            let why = format!("it is none of {}{}", VERBS.join(", "), hint(verb, VERBS));
+            causes.push(Cause::invalid(format_args!("match.verbs[{index}]"), verb, why));
+        }
+    }
+    for (index, resource) in rule.on.resources.iter().enumerate() {
+        if !is_served(resource, known.resources) {
+            let names = known.resources.iter().map(String::as_str);
+            let why = format!("no served resource matches{}", hint(resource, names));
+            causes.push(Cause::invalid(format_args!("match.resources[{index}]"), resource, why));
+        }
+    }
+    for (index, replica) in rule.on.replicas.iter().enumerate() {
+        if *replica >= known.replicas {
+            let why = format!("there are {}, counted from 0", known.replicas);
+            causes.push(Cause::invalid(format_args!("match.replicas[{index}]"), replica, why));
+        }
+    }
+    if !(0.0..=1.0).contains(&rule.probability) {
+        causes.push(Cause::invalid("probability", rule.probability, "it is a part, from 0 to 1"));
+    }
+    if rule.times == Some(0) {
+        causes.push(Cause::invalid("times", 0, "the rule would strike nothing"));
+    }
+    match (rule.actions.is_empty(), rule.sequence.is_empty()) {
+        (true, true) => causes.push(Cause::required("actions", "the rule would do nothing")),
+        (false, false) => causes.push(Cause::invalid("sequence", "...", "it stands in place of actions")),
+        _ if rule.times.is_some() && !rule.sequence.is_empty() => {
+            causes.push(Cause::invalid("times", rule.times, "a sequence is as long as it is"));
+        }
+        _ => {}
+    }
+    check_actions("actions", &rule.actions, &mut causes);
+    for (index, step) in rule.sequence.iter().enumerate() {
+        check_actions(&format!("sequence[{index}]"), &Step::actions(step), &mut causes);
+    }
+    if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid("faults", rule.name.as_deref().unwrap_or(""), causes)) }
+}
+
+/// Whether a pattern of resources can match one that is served.
+fn is_served(pattern: &str, served: &[String]) -> bool {
+    let (of, sub) = pattern.split_once('/').unwrap_or((pattern, ""));
+    served.iter().any(|name| {
+        let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
+        crate::glob(of, resource) && (sub == "*" || crate::glob(sub, subresource))
+    })
+}
+
+fn check_actions(field: &str, actions: &[Action], causes: &mut Vec<Cause>) {
+    if actions.iter().filter(|action| action.ends()).count() > 1 {
+        causes.push(Cause::invalid(field, actions.len(), "a request ends only once"));
+    }
+    for action in actions {
+        check_action(field, action, causes);
+    }
+}
+
+fn check_action(field: &str, action: &Action, causes: &mut Vec<Cause>) {
+    let mut wrong = |of: &str, value: &dyn std::fmt::Debug, why: &str| {
+        causes.push(Cause::invalid(format_args!("{field}.{of}"), value, why));
+    };
+    match action {
+        Action::Pass(false) => wrong("pass", &false, "only true means something"),
+        Action::Status(Status { code, .. }) if !(400..600).contains(code) => {
+            wrong("status.code", code, "a failure has a code from 400 to 599");
+        }
+        Action::Delay(Delay { seconds, jitter_seconds, when }) => {
+            for (of, value) in [("delay.seconds", seconds), ("delay.jitterSeconds", jitter_seconds)] {
+                if value.is_some_and(|value| !(0.0..=LONGEST).contains(&value)) {
+                    wrong(of, value, "it is a number of seconds, at most a year");
+                }
+            }
+            if *when == When::AfterBytes {
+                wrong("delay.when", when, "a delay is before or after the commit; body.bytesPerSecond slows a body");
+            }
+        }
+        Action::Connection(Connection { when, bytes, .. }) if bytes.is_some() != (*when == When::AfterBytes) => {
+            wrong("connection.bytes", bytes, "it goes with afterBytes, and with nothing else");
+        }
+        Action::Body(Body { truncate_at: None, bytes_per_second: None }) => {
+            wrong("body", &"{}", "it says neither truncateAt nor bytesPerSecond");
+        }
+        Action::Body(Body { bytes_per_second: Some(0), .. }) => {
+            wrong("body.bytesPerSecond", &0, "nothing would ever come: a connection can hang");
+        }
+        Action::Watch(watch) if watch.code.is_some_and(|code| !(400..600).contains(&code)) => {
+            wrong("watch.code", &watch.code, "a failure has a code from 400 to 599");
+        }
+        Action::Events(Events { drop }) => {
+            const TYPES: [&str; 4] = ["ADDED", "BOOKMARK", "DELETED", "MODIFIED"];
+            for event in drop.iter().filter(|event| !TYPES.contains(&event.as_str())) {
+                wrong("events.drop", event, &format!("it is none of {}{}", TYPES.join(", "), hint(event, TYPES)));
+            }
+            if drop.is_empty() {
+                wrong("events.drop", drop, "nothing would be left out");
+            }
+        }
+        Action::Stale(Stale { revision, behind }) if revision.is_some() == behind.is_some() => {
+            wrong("stale", &"...", "it says either the revision or how far behind");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,91 @@
+//! Stories with and without findings.
+
+use super::*;
+use serde_json::{Value, json};
+
+/// A request, from a line: `USER VERB RESOURCE[/NAME] [?QUERY] CODE [REVISION]`, a second after the one before.
+fn request(cursor: u64, line: &str, body: Option<Value>) -> Request {
+    let words: Vec<&str> = line.split(' ').collect();
+    let (resource, name) = words[2].split_once('/').unwrap_or((words[2], ""));
+    let (query, rest) = match words[3].strip_prefix('?') {
+        Some(query) => (format!("?{query}"), &words[4..]),
+        None => (String::new(), &words[3..]),
+    };
+    Request {
+        cursor,
+        replica: 0,
+        received: jiff::Timestamp::from_second(cursor as i64 / 2).unwrap(),
+        user: words[0].into(),
+        impersonated: None,
+        user_agent: "test".into(),
+        method: String::new(),
+        uri: format!("/api/v1/namespaces/d/{}{query}", words[2]),
+        verb: words[1].into(),
+        api_group: String::new(),
+        version: "v1".into(),
+        resource: resource.into(),
+        subresource: String::new(),
+        namespace: "d".into(),
+        name: name.into(),
+        body,
+        code: rest[0].parse().unwrap(),
+        revision: rest.get(1).map(|revision| revision.parse().unwrap()),
+        authentication_error: None,
+        fault: None,
+    }
+}
+
+/// The ids of the findings in a story.
+fn ids(story: &[(&str, Option<Value>)]) -> Vec<String> {
+    let number = |index: usize| u64::try_from(index).unwrap() + 1;
+    let requests: Vec<Request> =
+        story.iter().enumerate().map(|(index, (line, body))| request(number(index), line, body.clone())).collect();
+    findings(&requests).into_iter().map(|finding| finding.id).collect()
+}
+
+fn bodies(lines: &[&'static str]) -> Vec<(&'static str, Option<Value>)> {
+    lines.iter().map(|line| (*line, None)).collect()
+}
+
+#[test]
+fn a_controller_that_behaves_has_no_findings() {
+    let body =
+        |value: &str, revision: &str| Some(json!({"data": {"k": value}, "metadata": {"resourceVersion": revision}}));
+    let story = [
+        ("m list secrets 200", None),
+        ("m watch secrets ?watch=true&resourceVersion=5 200", None),
+        ("m update secrets/a 409", body("x", "5")),
+        ("m get secrets/a 200", None),
+        ("m update secrets/a 200 8", body("x", "7")),
+        ("m watch secrets ?watch=true&resourceVersion=8 410", None),
+        ("m list secrets 200", None),
+        ("m watch secrets ?watch=true&resourceVersion=9 200", None),
+    ];
+    assert_eq!(ids(&story), [""; 0]);
+}
+
+#[test]
+fn each_kind_is_found() {
+    let same = json!({"metadata": {"resourceVersion": "1"}});
+    let updates: Vec<(&str, Option<Value>)> = vec![("m update secrets/a 200 9", Some(same.clone())); 10];
+    assert_eq!(ids(&updates), ["hot-loop"]);
+    let idle: Vec<(&str, Option<Value>)> = vec![("m update secrets/a 200", Some(same)); 3];
+    assert_eq!(ids(&idle), ["idle-write"]);
+    let of = |value: &str| Some(json!({"data": value, "metadata": {"resourceVersion": "1"}}));
+    let fight: Vec<(&str, Option<Value>)> =
+        (0..3).flat_map(|_| [("a update secrets/a 200 2", of("a")), ("b update secrets/a 200 3", of("b"))]).collect();
+    assert_eq!(ids(&fight), ["stomping"]);
+    assert_eq!(ids(&bodies(&["m list secrets 200"; 10])), ["relist-storm"]);
+    let watches = ["m watch secrets ?watch=true 200", "m watch secrets ?watch=true 200"];
+    assert_eq!(ids(&bodies(&watches)), ["watch-from-nowhere"]);
+    let expired = ["m watch secrets ?resourceVersion=1 410", "m watch secrets ?resourceVersion=1 410"];
+    assert_eq!(ids(&bodies(&expired)), ["expired-not-listed"]);
+    assert_eq!(ids(&bodies(&["m patch secrets/a 409"])), ["conflict-not-retried"]);
+    assert_eq!(ids(&[("m update secrets/a 200 3", Some(json!({"metadata": {}})))]), ["blind-update"]);
+}
+
+#[test]
+fn kinds_have_names_of_their_own() {
+    let ids: std::collections::BTreeSet<&str> = KINDS.iter().map(|kind| kind.id).collect();
+    assert_eq!(ids.len(), KINDS.len());
+}

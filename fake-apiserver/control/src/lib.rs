@@ -1,0 +1,42 @@
+//! The words in which a fake-apiserver is told what to do, and asked what it has seen.
+//!
+//! ```text
+//!   a test in Rust ──────────────▶ Order, Question ──▶ Obeys: the server, or a client of its control port
+//!   HTTP: /_fake/v1/... (serde) ──────▲
+//!   a scenario's line (FromStr) ──────┘
+//! ```
+//! One vocabulary stands behind three doors, and knows none of them: neither the server nor the wire. What can be decided about records of
+//! requests alone is decided here too, by pure functions: whether one matches ([`Match`]), which come close and why not ([`Wait`]), whether
+//! they are those that a test expects ([`Verify`]), and what no test thought of ([`findings`]).
+
+mod answer;
+mod decode;
+pub mod fault;
+pub mod findings;
+mod glob;
+mod matching;
+pub mod near;
+mod obeys;
+mod order;
+mod preset;
+mod question;
+mod refusal;
+mod request;
+mod text;
+mod verify;
+mod wait;
+
+pub use answer::{Answer, ClockAnswer, FaultAnswer, FaultStatus, SettledAnswer, SnapshotAnswer};
+pub use decode::decode;
+pub use fault::Rule;
+pub use findings::Finding;
+pub use glob::{escaped, glob};
+pub use matching::{Match, Requested};
+pub use obeys::{Asking, Obeying, Obeys};
+pub use order::{Cut, Order, Pace, ReplicaChange, Revisions, Running, ViewState};
+pub use preset::Preset;
+pub use question::{Question, Requests};
+pub use refusal::{Cause, Details, Refusal};
+pub use request::{Request, Struck};
+pub use verify::{Expected, Others, Sequence, Verify};
+pub use wait::{Count, NearMiss, Wait, satisfied};

@@ -1,0 +1,134 @@
+//! Patterns of requests, in the words of RBAC.
+
+use crate::glob::glob;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A pattern of requests. What is empty or absent matches all; `*` in a text stands for any text, `\*` for an asterisk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Match {
+    /// The verbs: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verbs: Vec<String>,
+    /// The API groups; `""` is the core group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub api_groups: Vec<String>,
+    /// The resources, by their plurals: `pods` without its subresources, `pods/status`, `pods/*` with all, `*` all without subresources,
+    /// `*/*` all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// The namespaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
+    /// The names of objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// The users: of an impersonating request, the impersonated one. A request that is not authenticated has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<String>,
+    /// The `User-Agent`s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub user_agents: Vec<String>,
+    /// The replicas, counted from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<usize>,
+    /// Whether the request is for no namespace, or for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_scoped: Option<bool>,
+    /// The parameters that the query has.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub query: BTreeMap<String, String>,
+}
+
+/// The attributes of a request that patterns are about. Absent ones are "".
+pub trait Requested {
+    /// The Kubernetes verb.
+    fn verb(&self) -> &str;
+    /// The API group.
+    fn group(&self) -> &str;
+    /// The plural of the resource.
+    fn resource(&self) -> &str;
+    /// The subresource.
+    fn subresource(&self) -> &str;
+    /// The namespace.
+    fn namespace(&self) -> &str;
+    /// The name of the object.
+    fn name(&self) -> &str;
+    /// The name of the user.
+    fn user(&self) -> &str;
+    /// The `User-Agent`.
+    fn user_agent(&self) -> &str;
+    /// The replica, counted from 0.
+    fn replica(&self) -> usize;
+    /// A parameter of the query.
+    fn query(&self, name: &str) -> Option<Cow<'_, str>>;
+}
+
+/// A check of one attribute: its name, whether a request passes, and what the request has.
+type Check = (&'static str, fn(&Match, &dyn Requested) -> bool, fn(&dyn Requested) -> String);
+
+const CHECKS: [Check; 10] = [
+    ("verbs", |on, request| any(&on.verbs, request.verb()), |request| request.verb().into()),
+    ("resources", |on, request| resources(on, request), path),
+    ("apiGroups", |on, request| any(&on.api_groups, request.group()), |request| request.group().into()),
+    ("namespaces", |on, request| any(&on.namespaces, request.namespace()), |request| request.namespace().into()),
+    ("names", |on, request| any(&on.names, request.name()), |request| request.name().into()),
+    (
+        "users",
+        |on, request| on.users.is_empty() || (!request.user().is_empty() && any(&on.users, request.user())),
+        |request| request.user().into(),
+    ),
+    ("userAgents", |on, request| any(&on.user_agents, request.user_agent()), |request| request.user_agent().into()),
+    (
+        "replicas",
+        |on, request| on.replicas.is_empty() || on.replicas.contains(&request.replica()),
+        |request| request.replica().to_string(),
+    ),
+    (
+        "clusterScoped",
+        |on, request| on.cluster_scoped.is_none_or(|scoped| scoped == request.namespace().is_empty()),
+        |request| request.namespace().is_empty().to_string(),
+    ),
+    (
+        "query",
+        |on, request| on.query.iter().all(|(name, value)| request.query(name).is_some_and(|has| glob(value, &has))),
+        |_| "another query".into(),
+    ),
+];
+
+fn any(patterns: &[String], text: &str) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| glob(pattern, text))
+}
+
+fn resources(on: &Match, request: &dyn Requested) -> bool {
+    let (resource, subresource) = (request.resource(), request.subresource());
+    let is = |pattern: &String| match pattern.split_once('/') {
+        None => subresource.is_empty() && glob(pattern, resource),
+        Some((of, "*")) => glob(of, resource),
+        Some((of, sub)) => glob(of, resource) && glob(sub, subresource),
+    };
+    on.resources.is_empty() || (!resource.is_empty() && on.resources.iter().any(is))
+}
+
+fn path(request: &dyn Requested) -> String {
+    match (request.resource(), request.subresource()) {
+        (resource, "") => resource.into(),
+        (resource, subresource) => format!("{resource}/{subresource}"),
+    }
+}
+
+impl Match {
+    /// Whether it matches a request.
+    pub fn matches(&self, request: &dyn Requested) -> bool {
+        CHECKS.iter().all(|(_, passes, _)| passes(self, request))
+    }
+
+    /// The attributes that do not match, each with the value that the request has.
+    pub fn mismatches(&self, request: &dyn Requested) -> Vec<(&'static str, String)> {
+        let failed = CHECKS.iter().filter(|(_, passes, _)| !passes(self, request));
+        failed.map(|(field, _, has)| (*field, has(request))).collect()
+    }
+}

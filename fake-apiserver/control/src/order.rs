@@ -1,0 +1,206 @@
+//! Orders: what a server can be told to do.
+
+use crate::fault::Rule;
+use crate::matching::Match;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An order. In JSON its name is the field `order`: `{"order": "advanceClock", "seconds": 60}`.
+#[expect(clippy::large_enum_variant, reason = "orders are few, and obeyed one at a time")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(tag = "order", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Order {
+    /// Adds a rule by which requests fail, behind those that there are.
+    AddFault(Rule),
+    /// Puts rules in the place of all others.
+    ReplaceFaults {
+        /// The rules, the first one first.
+        rules: Vec<Rule>,
+    },
+    /// Removes a rule; requests that it holds go on.
+    RemoveFault {
+        /// Its id.
+        id: String,
+    },
+    /// Removes all rules.
+    ClearFaults,
+    /// Sets the clock, or freezes it, or lets it run.
+    SetClock {
+        /// The time; as it is by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+        now: Option<Timestamp>,
+        /// Whether it stands still; as it does by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        frozen: Option<bool>,
+    },
+    /// Advances the clock, and does what has become due by it.
+    AdvanceClock {
+        /// The seconds; backwards, if negative.
+        seconds: i64,
+    },
+    /// Forgets the history: reads and watches that need it get 410.
+    Compact {
+        /// The newest revision that is forgotten; the present one by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        revision: Option<u64>,
+    },
+    /// Ends open watches as a restarted server does.
+    EndWatches {
+        /// The replicas whose watches end, counted from 0; all by default.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        replicas: Vec<usize>,
+    },
+    /// Changes a replica.
+    Replica(ReplicaChange),
+    /// Pauses a controller, or lets it run.
+    Controller {
+        /// Its name.
+        name: String,
+        /// Whether it runs.
+        state: Pace,
+    },
+    /// Lets a paused controller deal with some keys.
+    Step {
+        /// Its name.
+        name: String,
+        /// The number of keys.
+        #[serde(default = "one")]
+        count: u32,
+    },
+    /// Waits until all controllers that are not paused have nothing left to do.
+    Settle {
+        /// The longest time that is waited, in seconds of the real clock.
+        #[serde(default = "five")]
+        timeout_seconds: u32,
+    },
+    /// Saves the objects.
+    Save {
+        /// The snapshot's name.
+        snapshot: String,
+    },
+    /// Takes in a snapshot that was saved to a file.
+    Import {
+        /// The snapshot's name.
+        snapshot: String,
+        /// The file's content.
+        content: String,
+    },
+    /// Forgets a snapshot.
+    Forget {
+        /// The snapshot's name.
+        snapshot: String,
+    },
+    /// Puts the objects of a snapshot in the place of those that there are.
+    Restore {
+        /// The snapshot's name.
+        snapshot: String,
+        /// The course of revisions.
+        #[serde(default)]
+        revisions: Revisions,
+    },
+    /// Removes all faults, ends all outages, lets caches and controllers go on, and puts the first objects of the server in the place of those
+    /// that there are, or those of a snapshot.
+    Reset {
+        /// The snapshot; the server's first objects by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snapshot: Option<String>,
+    },
+    /// Applies objects, definitions first; all, or none.
+    Seed {
+        /// A stream of YAML documents, or of JSON.
+        objects: String,
+    },
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn five() -> u32 {
+    5
+}
+
+/// A change of a replica. What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReplicaChange {
+    /// The replica, counted from 0.
+    #[serde(default)]
+    pub replica: usize,
+    /// Whether it serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Running>,
+    /// Whether its cache follows the objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<ViewState>,
+    /// The error of its clock, in seconds (negative: behind).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_offset_seconds: Option<i64>,
+    /// Ends its open watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watches: Option<Cut>,
+}
+
+/// Whether a replica serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Running {
+    /// It serves.
+    Running,
+    /// Its ports refuse connections.
+    Stopped,
+}
+
+/// Whether a replica's cache follows the objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum ViewState {
+    /// It does.
+    Live,
+    /// It stands still: watches deliver nothing, and reads that allow for it are stale.
+    Held,
+}
+
+/// The end of watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Cut {
+    /// They end.
+    End,
+}
+
+/// Whether a controller works by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Pace {
+    /// It does.
+    Running,
+    /// It does when it is stepped.
+    Paused,
+}
+
+/// The course of revisions when a snapshot is restored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Revisions {
+    /// They go on: the difference is written, and watches tell of it.
+    #[default]
+    Continue,
+    /// They go on, and the history is forgotten: watches end, and get 410 when they come back.
+    Bump,
+}
+
+impl Order {
+    /// A fault of the requests that a pattern matches, with one action.
+    pub fn fault(on: Match, action: crate::fault::Action) -> Order {
+        Order::AddFault(Rule { on, actions: vec![action], ..Rule::default() })
+    }
+}

@@ -1,0 +1,227 @@
+//! The rules that are in force, and the requests that they strike.
+
+use super::{Fault, FaultId};
+use control::fault::{Action, Rule};
+use control::{FaultAnswer, FaultStatus, Refusal, Requested};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The most rules at a time: each request is compared with all of them.
+pub(crate) const MOST: usize = 1000;
+
+/// The faults of a server, which hold for all its replicas. Of several that match a request, the one that was added first counts.
+#[derive(Debug, Default)]
+pub struct Faults {
+    rules: Mutex<Rules>,
+    /// Whether there are any, to be asked without the lock.
+    any: AtomicBool,
+    /// Notified of hits and removals.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Rules {
+    next_id: u64,
+    /// The rules in the order of their ids. Used-up ones stay, for their hits.
+    rules: Vec<Armed>,
+}
+
+/// A rule that is in force, or used up.
+#[derive(Debug)]
+struct Armed {
+    id: FaultId,
+    rule: Rule,
+    seen: u32,
+    struck: u32,
+    /// The end of its time.
+    until: Option<Instant>,
+    dice: fastrand::Rng,
+    /// Cancelled when the rule is removed.
+    removed: CancellationToken,
+}
+
+/// A rule that strikes a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Strike {
+    pub(crate) id: FaultId,
+    pub(crate) name: Option<String>,
+    pub(crate) actions: Vec<Action>,
+    /// Cancelled when the rule is removed.
+    pub(crate) removed: CancellationToken,
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        self.removed.cancel();
+    }
+}
+
+impl Armed {
+    fn new(id: FaultId, rule: Rule) -> Armed {
+        let ttl = rule.ttl_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        Armed {
+            id,
+            seen: 0,
+            struck: 0,
+            until: ttl.map(|ttl| crate::clock::later(Instant::now(), ttl)),
+            dice: rule.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
+            rule,
+            removed: CancellationToken::new(),
+        }
+    }
+
+    /// The actions for the next request; `None` if it is spent.
+    fn next(&self) -> Option<Vec<Action>> {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            return None;
+        }
+        self.rule.outcome(self.struck)
+    }
+
+    fn answer(&self) -> FaultAnswer {
+        let left = if self.next().is_none() { Some(0) } else { self.rule.left(self.struck) };
+        let status = FaultStatus { seen: self.seen, struck: self.struck, left };
+        FaultAnswer { id: self.id.text(), rule: self.rule.clone(), status }
+    }
+}
+
+impl Faults {
+    /// Injects a fault, from the next request on.
+    pub fn add(&self, fault: Fault) -> FaultId {
+        self.arm(&mut self.rules(), fault.rule())
+    }
+
+    /// The number of requests that a fault was applied to; 0 if it was removed.
+    pub fn hits(&self, id: FaultId) -> u32 {
+        self.find(id).unwrap_or_default()
+    }
+
+    /// Waits until a fault was applied to that number of requests, or is removed.
+    pub async fn wait_for_hits(&self, id: FaultId, hits: u32) {
+        loop {
+            let changed = self.changed.notified();
+            if self.find(id).is_none_or(|found| found >= hits) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Removes a fault, and serves the requests that it delays. Does nothing if it was removed before.
+    pub fn remove(&self, id: FaultId) {
+        self.take(id);
+    }
+
+    /// Removes all faults, and serves the requests that they delay.
+    pub fn clear(&self) {
+        self.rules().rules.clear();
+        self.any.store(false, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// Adds a rule behind the others.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub(crate) fn add_rule(&self, rule: Rule) -> Result<FaultAnswer, Refusal> {
+        let mut rules = self.rules();
+        if rules.rules.len() >= MOST {
+            return Err(too_many());
+        }
+        self.arm(&mut rules, rule);
+        Ok(rules.rules.last().expect("one was added").answer())
+    }
+
+    /// Puts rules in the place of all others, between two requests.
+    ///
+    /// # Errors
+    /// If there are too many; then nothing changes.
+    pub(crate) fn replace(&self, new: Vec<Rule>) -> Result<Vec<FaultAnswer>, Refusal> {
+        if new.len() > MOST {
+            return Err(too_many());
+        }
+        let mut rules = self.rules();
+        rules.rules.clear();
+        self.any.store(false, Ordering::Release);
+        for rule in new {
+            self.arm(&mut rules, rule);
+        }
+        self.changed.notify_waiters();
+        Ok(rules.rules.iter().map(Armed::answer).collect())
+    }
+
+    /// Removes a rule. Whether there was one.
+    pub(crate) fn take(&self, id: FaultId) -> bool {
+        let mut rules = self.rules();
+        let before = rules.rules.len();
+        rules.rules.retain(|rule| rule.id != id);
+        self.any.store(!rules.rules.is_empty(), Ordering::Release);
+        self.changed.notify_waiters();
+        rules.rules.len() < before
+    }
+
+    /// The rules as they stand.
+    pub(crate) fn all(&self) -> Vec<FaultAnswer> {
+        self.rules().rules.iter().map(Armed::answer).collect()
+    }
+
+    /// Whether there are rules. Takes no lock.
+    pub(crate) fn are_any(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
+
+    /// The first rule that strikes a request. It counts as a hit, unless it strikes after a commit: then [`confirm`](Self::confirm) counts it.
+    pub(crate) fn next_match(&self, request: &dyn Requested) -> Option<Strike> {
+        let mut rules = self.rules();
+        for armed in &mut rules.rules {
+            let Some(actions) = armed.next().filter(|_| armed.rule.on.matches(request)) else { continue };
+            armed.seen = armed.seen.saturating_add(1);
+            let certain = armed.rule.probability >= 1.0;
+            if armed.seen <= armed.rule.skip || !(certain || armed.dice.f64() < armed.rule.probability) {
+                continue;
+            }
+            if !actions.iter().any(Action::is_after_commit) {
+                armed.struck = armed.struck.saturating_add(1);
+                self.changed.notify_waiters();
+            }
+            let (id, name, removed) = (armed.id, armed.rule.name.clone(), armed.removed.clone());
+            return Some(Strike { id, name, actions, removed });
+        }
+        None
+    }
+
+    /// Counts a strike after a commit. False if the rule was used up or removed meanwhile: then the request passes.
+    pub(crate) fn confirm(&self, id: FaultId) -> bool {
+        let mut rules = self.rules();
+        let armed = rules.rules.iter_mut().find(|armed| armed.id == id && armed.next().is_some());
+        let Some(armed) = armed else { return false };
+        armed.struck = armed.struck.saturating_add(1);
+        self.changed.notify_waiters();
+        true
+    }
+
+    fn arm(&self, rules: &mut Rules, rule: Rule) -> FaultId {
+        rules.next_id += 1;
+        let id = FaultId(rules.next_id);
+        rules.rules.push(Armed::new(id, rule));
+        self.any.store(true, Ordering::Release);
+        id
+    }
+
+    /// The hits of a fault, unless it was removed.
+    fn find(&self, id: FaultId) -> Option<u32> {
+        self.rules().rules.iter().find(|rule| rule.id == id).map(|rule| rule.struck)
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Rules> {
+        self.rules.lock().expect("no holder of this lock can panic")
+    }
+}
+
+fn too_many() -> Refusal {
+    Refusal::conflict("faults", "", format_args!("there are at most {MOST} rules at a time"))
+}

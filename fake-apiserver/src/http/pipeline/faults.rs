@@ -1,0 +1,228 @@
+//! The faults that strike a request: before its body is read, or once the store has taken its write.
+//!
+//! ```text
+//!   authorized ──▶ before: delay, status, preset, broken ──▶ verb ──▶ after the commit: delay, broken ──▶ body: cut, slow; watch
+//! ```
+
+use super::exchange::{Exchange, Trace, header};
+use super::underway::Underway;
+use crate::auth::User;
+use crate::error::{ApiError, ApiResult};
+use crate::fault::Strike;
+use crate::http::body::ReplyBody;
+use crate::http::presets;
+use crate::http::struck::{Broken, Plan, StruckBody};
+use crate::view::View;
+use control::fault::{Action, Body, Connection, Delay, Do, Scope, Stale, Status, When};
+use control::{Requested, Struck};
+use http::Response;
+use http::header::USER_AGENT;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// The attributes of a request that faults match.
+struct FaultTarget<'e, 'r> {
+    exchange: &'e Exchange<'r>,
+    user: &'e str,
+}
+
+impl Requested for FaultTarget<'_, '_> {
+    fn verb(&self) -> &str {
+        self.exchange.verb
+    }
+
+    fn group(&self) -> &str {
+        self.exchange.resource.as_ref().map_or("", |path| path.group)
+    }
+
+    fn resource(&self) -> &str {
+        self.exchange.resource.as_ref().map_or("", |path| path.resource)
+    }
+
+    fn subresource(&self) -> &str {
+        self.exchange.resource.as_ref().map_or("", |path| path.subresource)
+    }
+
+    fn namespace(&self) -> &str {
+        self.exchange.resource.as_ref().map_or("", |path| path.namespace)
+    }
+
+    fn name(&self) -> &str {
+        self.exchange.resource.as_ref().map_or("", |path| path.name)
+    }
+
+    fn user(&self) -> &str {
+        self.user
+    }
+
+    fn user_agent(&self) -> &str {
+        header(self.exchange.parts, USER_AGENT)
+    }
+
+    fn replica(&self) -> usize {
+        self.exchange.replica.index
+    }
+
+    fn query(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.exchange.query.has(name).then(|| self.exchange.query.get(name).into())
+    }
+}
+
+impl Exchange<'_> {
+    /// Whether there are rules, and the request is not this server's own.
+    pub(super) fn may_be_struck(&self) -> bool {
+        self.replica.cluster.faults.are_any() && !self.peer.is_own
+    }
+
+    /// Lets the first rule that matches strike the request. The response, if that is one that a rule makes.
+    ///
+    /// # Errors
+    /// The status of a rule.
+    pub(super) async fn inject_fault(&self, user: &User, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
+        let target = FaultTarget { exchange: self, user: &user.name };
+        let Some(strike) = self.replica.cluster.faults.next_match(&target) else { return Ok(None) };
+        self.strike(strike, trace).await
+    }
+
+    async fn strike(&self, strike: Strike, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
+        let removed = strike.removed.clone();
+        let actions = strike.actions.clone();
+        let struck = trace.underway.insert(Box::new(Underway { strike, breaks: None, view: None }));
+        for action in actions.iter().filter(|action| !action.is_after_commit()) {
+            match action {
+                Action::Delay(delay) => self.pause(delay, &removed).await,
+                Action::Status(status) => return Err(injected(status)),
+                Action::Preset(preset) => return presets::answer(*preset, &self.about()),
+                Action::Connection(connection) if connection.when == When::BeforeCommit => {
+                    struck.breaks = Some(connection.clone());
+                    return Err(ApiError::injected(500, 0));
+                }
+                Action::Stale(stale) => struck.view = Some(self.past(stale)?.into()),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The view of a moment in the past.
+    fn past(&self, stale: &Stale) -> ApiResult<View> {
+        let store = &self.replica.cluster.store;
+        let now = store.revision();
+        let revision = stale.revision.unwrap_or_else(|| now.saturating_sub(stale.behind.unwrap_or_default()));
+        let snapshot =
+            store.snapshot_at(revision.min(now)).map_err(|expired| crate::api::too_old(revision, expired))?;
+        Ok(View::at(snapshot))
+    }
+
+    /// The facts that presets name.
+    fn about(&self) -> presets::About<'_> {
+        let path = self.resource.as_ref();
+        presets::About {
+            group: path.map_or("", |path| path.group),
+            resource: path.map_or("", |path| path.resource),
+            namespace: path.map_or("", |path| path.namespace),
+            name: path.map_or("", |path| path.name),
+            revision: self.replica.cluster.store.revision(),
+        }
+    }
+
+    async fn pause(&self, delay: &Delay, removed: &tokio_util::sync::CancellationToken) {
+        let Some(seconds) = delay.seconds else { return removed.cancelled().await };
+        let jitter = delay.jitter_seconds.map_or(0.0, |most| most * fastrand::f64());
+        let time = Duration::try_from_secs_f64(seconds + jitter).unwrap_or(Duration::MAX);
+        // Either way it is over.
+        let _ = tokio::time::timeout(time, removed.cancelled()).await;
+    }
+
+    /// The response after a rule has struck it, and the note of that for the record.
+    pub(super) async fn struck(
+        &self,
+        struck: Underway,
+        response: Response<ReplyBody>,
+    ) -> (Response<ReplyBody>, Option<Box<Struck>>) {
+        let Underway { strike, breaks, .. } = struck;
+        let written = self.ticket.written();
+        let mut done = if strike.actions.iter().any(Action::is_after_commit) {
+            if written.is_none() || !self.replica.cluster.faults.confirm(strike.id) {
+                return (response, None);
+            }
+            self.after_commit(&strike, response).await
+        } else {
+            match breaks {
+                Some(connection) => self.broken(&connection, &strike, response).await,
+                None => response,
+            }
+        };
+        let is_watch = matches!(done.body(), ReplyBody::Watch(_));
+        if let Some(plan) = plan(&strike.actions, is_watch) {
+            let removed = strike.removed.clone();
+            done = done.map(|body| ReplyBody::Struck(Box::new(StruckBody::new(body, plan, removed.cancelled_owned()))));
+        }
+        let actions: Vec<String> = strike.actions.iter().map(|action| action.name().to_owned()).collect();
+        let note = Struck { id: strike.id.text(), name: strike.name, actions, committed: written.is_some() };
+        (done, Some(Box::new(note)))
+    }
+
+    async fn after_commit(&self, strike: &Strike, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
+        for action in strike.actions.iter().filter(|action| action.is_after_commit()) {
+            match action {
+                Action::Delay(delay) => self.pause(delay, &strike.removed).await,
+                Action::Connection(connection) => response = self.broken(connection, strike, response).await,
+                _ => {}
+            }
+        }
+        response
+    }
+
+    /// The response of a connection that is broken in its place.
+    async fn broken(
+        &self,
+        connection: &Connection,
+        strike: &Strike,
+        mut response: Response<ReplyBody>,
+    ) -> Response<ReplyBody> {
+        if connection.act == Do::Hang {
+            tokio::select! {
+                () = strike.removed.cancelled() => {}
+                () = self.replica.shutdown.cancelled() => {}
+            }
+        }
+        if connection.act == Do::Reset {
+            self.peer.reset();
+        }
+        response.extensions_mut().insert(Broken { whole: connection.scope == Scope::Connection });
+        response
+    }
+}
+
+fn injected(status: &Status) -> ApiError {
+    let mut error = ApiError::injected(status.code, status.retry_after_seconds.unwrap_or_default());
+    if let Some(message) = &status.message {
+        error = error.with_message(|_| message.clone());
+    }
+    match &status.reason {
+        Some(reason) => error.with_reason(status.code, reason.clone()),
+        None => error,
+    }
+}
+
+/// The plan for the body of the response, if the actions have one.
+fn plan(actions: &[Action], is_watch: bool) -> Option<Plan> {
+    let mut plan = Plan::default();
+    let mut is_any = false;
+    for action in actions {
+        match action {
+            Action::Body(Body { truncate_at, bytes_per_second }) => {
+                plan.body = Body { truncate_at: *truncate_at, bytes_per_second: *bytes_per_second };
+            }
+            Action::Connection(Connection { act, when: When::AfterBytes, bytes, .. }) => {
+                plan.breaks = Some((bytes.unwrap_or_default(), *act));
+            }
+            Action::Watch(watch) if is_watch => plan.watch = Some(watch.clone()),
+            Action::Events(events) if is_watch => plan.dropped.clone_from(&events.drop),
+            _ => continue,
+        }
+        is_any = true;
+    }
+    is_any.then_some(plan)
+}

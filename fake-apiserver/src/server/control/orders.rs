@@ -1,0 +1,252 @@
+//! The orders that are not about objects.
+
+use crate::clock::Clock;
+use crate::fault::FaultId;
+use crate::server::FakeApiServer;
+use control::fault::{Known, check};
+use control::near::hint;
+use control::{
+    Answer, Cause, ClockAnswer, FaultAnswer, Pace, Refusal, ReplicaChange, Rule, Running, SettledAnswer, ViewState,
+};
+use jiff::{SignedDuration, Timestamp};
+#[cfg(feature = "controllers")]
+use std::time::Duration;
+
+impl FakeApiServer {
+    /// The names of what is served: `pods`, `pods/status`.
+    fn served(&self) -> Vec<String> {
+        let catalog = self.cluster.catalog();
+        let versions = catalog.registry.versions().filter(|served| served.version.served);
+        let mut names: Vec<String> = versions
+            .flat_map(|served| {
+                let plural = served.version.plural.to_string();
+                let of = plural.clone();
+                let below = served.version.subresources.iter().map(move |sub| format!("{of}/{}", sub.name));
+                std::iter::once(plural).chain(below)
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn checked(&self, rule: &Rule) -> Result<(), Refusal> {
+        check(rule, &Known { resources: &self.served(), replicas: self.replicas.len() })
+    }
+
+    pub(super) fn add_fault(&self, rule: Rule) -> Result<FaultAnswer, Refusal> {
+        self.checked(&rule)?;
+        self.faults().add_rule(rule)
+    }
+
+    pub(super) fn replace_faults(&self, rules: Vec<Rule>) -> Result<Vec<FaultAnswer>, Refusal> {
+        // Before each is compared with all names.
+        if rules.len() <= crate::fault::MOST {
+            rules.iter().try_for_each(|rule| self.checked(rule))?;
+        }
+        self.faults().replace(rules)
+    }
+
+    pub(super) fn remove_fault(&self, id: &str) -> Result<Answer, Refusal> {
+        match FaultId::parse(id).is_some_and(|id| self.faults().take(id)) {
+            true => Ok(Answer::Done {}),
+            false => Err(Refusal::not_found("faults", id, "")),
+        }
+    }
+
+    /// The clock as it is.
+    pub(super) fn clock_now(&self) -> ClockAnswer {
+        let clock = &self.control.clock;
+        let frozen = clock.manual().is_some_and(|clock| clock.is_frozen());
+        ClockAnswer { now: clock.now(), frozen, revision: self.cluster.store.revision().to_string() }
+    }
+
+    fn hands(&self) -> Result<crate::ManualClock, Refusal> {
+        let why = "this server's clock is not one that others can move: it was not built with a ManualClock";
+        self.control.clock.manual().ok_or_else(|| Refusal::conflict("clock", "", why))
+    }
+
+    pub(super) async fn set_clock(&self, now: Option<Timestamp>, frozen: Option<bool>) -> Result<Answer, Refusal> {
+        let clock = self.hands()?;
+        if let Some(frozen) = frozen {
+            clock.freeze(frozen);
+        }
+        if let Some(now) = now {
+            clock.set(now);
+        }
+        self.do_what_is_due().await;
+        Ok(Answer::Clock(self.clock_now()))
+    }
+
+    pub(super) async fn advance_clock(&self, seconds: i64) -> Result<Answer, Refusal> {
+        let clock = self.hands()?;
+        let by = SignedDuration::from_secs(seconds);
+        if clock.now().checked_add(by).is_err() {
+            let why = "the clock would leave the years -9999 to 9999";
+            return Err(Refusal::invalid("clock", "", vec![Cause::invalid("seconds", seconds, why)]));
+        }
+        clock.advance(by);
+        self.do_what_is_due().await;
+        Ok(Answer::Clock(self.clock_now()))
+    }
+
+    /// Does what the clock says is due.
+    async fn do_what_is_due(&self) {
+        let ticket = self.cluster.reconcilers.ticket();
+        self.cluster.reconcilers.note_due(&ticket);
+        ticket.done().await;
+    }
+
+    pub(super) fn compact_at(&self, revision: Option<u64>) -> Result<Answer, Refusal> {
+        let now = self.cluster.store.revision();
+        let revision = revision.unwrap_or(now);
+        if revision > now {
+            let why = format!("it is in the future: the newest is {now}");
+            return Err(Refusal::invalid("history", "", vec![Cause::invalid("revision", revision, why)]));
+        }
+        self.cluster.store.compact(revision);
+        Ok(Answer::Compacted { compacted_revision: revision.to_string() })
+    }
+
+    fn checked_replica(&self, index: usize) -> Result<&crate::RunningReplica, Refusal> {
+        let hint = format!("; there are {}, counted from 0", self.replicas.len());
+        self.replicas.get(index).ok_or_else(|| Refusal::not_found("replicas", &index.to_string(), &hint))
+    }
+
+    pub(super) fn end_watches(&self, replicas: &[usize]) -> Result<Answer, Refusal> {
+        let all: Vec<usize> = (0..self.replicas.len()).collect();
+        let replicas = if replicas.is_empty() { &all } else { replicas };
+        let found: Result<Vec<_>, Refusal> = replicas.iter().map(|index| self.checked_replica(*index)).collect();
+        found?.into_iter().for_each(crate::RunningReplica::disconnect_watches);
+        Ok(Answer::Ended { replicas: replicas.len() })
+    }
+
+    pub(super) async fn change_replica(&self, change: &ReplicaChange) -> Result<Answer, Refusal> {
+        let replica = self.checked_replica(change.replica)?;
+        match change.state {
+            Some(Running::Running) if replica.is_stopped() => {
+                let failed = |error| Refusal::conflict("replicas", &change.replica.to_string(), error);
+                replica.start().await.map_err(failed)?;
+            }
+            Some(Running::Stopped) => replica.stop().await,
+            _ => {}
+        }
+        match change.view {
+            Some(ViewState::Held) => replica.hold(),
+            Some(ViewState::Live) => replica.release(),
+            None => {}
+        }
+        if let Some(seconds) = change.clock_offset_seconds {
+            replica.set_clock_offset(seconds);
+        }
+        if change.watches.is_some() {
+            replica.disconnect_watches();
+        }
+        Ok(Answer::Done {})
+    }
+}
+
+/// There is no controller of that name.
+fn no_controller(name: &str, running: &[&str]) -> Refusal {
+    let also = if running.is_empty() { "; no controllers run".into() } else { hint(name, running.iter().copied()) };
+    Refusal::not_found("controllers", name, &also)
+}
+
+#[cfg(feature = "controllers")]
+impl FakeApiServer {
+    fn controller(&self, name: &str) -> Result<(&crate::Controllers, crate::Controller), Refusal> {
+        let running = self.controllers.iter().flat_map(|controllers| controllers.kinds());
+        let names: Vec<&str> = running.map(crate::Controller::name).collect();
+        let found = crate::Controller::ALL
+            .into_iter()
+            .find(|kind| names.contains(&kind.name()) && (kind.name() == name || kind.alias() == name));
+        match (&self.controllers, found) {
+            (Some(controllers), Some(kind)) => Ok((controllers, kind)),
+            _ => Err(no_controller(name, &names)),
+        }
+    }
+
+    pub(super) async fn set_controller(&self, name: &str, state: Pace) -> Result<Answer, Refusal> {
+        let (controllers, kind) = self.controller(name)?;
+        let done = match state {
+            Pace::Paused => controllers.pause(kind).await,
+            Pace::Running => controllers.resume(kind),
+        };
+        done.map_err(Refusal::internal)?;
+        Ok(Answer::Done {})
+    }
+
+    pub(super) async fn step_controller(&self, name: &str, count: u32) -> Result<Answer, Refusal> {
+        let (controllers, kind) = self.controller(name)?;
+        let mut keys = Vec::new();
+        for _ in 0..count {
+            match controllers.step(kind).await {
+                Ok(Some(key)) => keys.push(key),
+                Ok(None) => break,
+                Err(error @ crate::ControllersError::NotPaused(_)) => {
+                    return Err(Refusal::conflict("controllers", name, error));
+                }
+                Err(error) => return Err(Refusal::internal(error)),
+            }
+        }
+        Ok(Answer::Stepped { keys })
+    }
+
+    pub(super) async fn settle(&self, timeout_seconds: u32) -> Result<SettledAnswer, Refusal> {
+        let before = self.cluster.store.revision();
+        let mut busy = Vec::new();
+        if let Some(controllers) = &self.controllers {
+            let begun = controllers.handed_out();
+            let limit = Duration::from_secs(timeout_seconds.into());
+            match tokio::time::timeout(limit, controllers.quiet()).await {
+                Ok(quiet) => quiet.map_err(Refusal::internal)?,
+                Err(_) => busy = controllers.busy_since(&begun),
+            }
+        }
+        let revision = self.cluster.store.revision();
+        let writes = revision.saturating_sub(before);
+        let busy: Vec<String> = busy.into_iter().map(|kind| kind.name().to_owned()).collect();
+        Ok(SettledAnswer { settled: busy.is_empty(), writes, busy, revision: revision.to_string() })
+    }
+
+    /// The controllers that run, by name, and whether each is paused.
+    pub(super) fn paces(&self) -> Vec<(&'static str, bool)> {
+        let all = self.controllers.iter().flat_map(|controllers| {
+            controllers.kinds().into_iter().map(|kind| (kind.name(), controllers.is_paused(kind)))
+        });
+        all.collect()
+    }
+
+    /// Lets all controllers go on.
+    pub(super) fn resume_controllers(&self) {
+        if let Some(controllers) = &self.controllers {
+            for kind in controllers.kinds() {
+                controllers.resume(kind).expect("it runs");
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "controllers"))]
+impl FakeApiServer {
+    pub(super) async fn set_controller(&self, name: &str, _state: Pace) -> Result<Answer, Refusal> {
+        Err(no_controller(name, &[]))
+    }
+
+    pub(super) async fn step_controller(&self, name: &str, _count: u32) -> Result<Answer, Refusal> {
+        Err(no_controller(name, &[]))
+    }
+
+    pub(super) async fn settle(&self, _timeout_seconds: u32) -> Result<SettledAnswer, Refusal> {
+        let revision = self.cluster.store.revision().to_string();
+        Ok(SettledAnswer { settled: true, writes: 0, busy: Vec::new(), revision })
+    }
+
+    /// The controllers that run: none.
+    pub(super) fn paces(&self) -> Vec<(&'static str, bool)> {
+        Vec::new()
+    }
+
+    /// Lets all controllers go on: there are none.
+    pub(super) fn resume_controllers(&self) {}
+}

@@ -1,0 +1,125 @@
+//! The questions.
+
+use crate::clock::later;
+use crate::fault::FaultId;
+use crate::server::FakeApiServer;
+use control::{Refusal, Request, Requests, Verify, Wait, findings, satisfied};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// The longest time that a question is waited for, in seconds.
+const LONGEST_WAIT: u32 = 600;
+/// The time that requests are waited for by default, in seconds.
+const USUAL_WAIT: u32 = 5;
+
+/// Words as a value.
+fn value(words: &impl Serialize) -> Value {
+    serde_json::to_value(words).expect("words have texts as keys")
+}
+
+impl FakeApiServer {
+    pub(super) fn clock_shown(&self) -> Value {
+        value(&self.clock_now())
+    }
+
+    pub(super) fn list_faults(&self, unused: bool) -> Value {
+        let all = self.faults().all().into_iter();
+        let items: Vec<Value> =
+            all.filter(|fault| !unused || fault.status.struck == 0).map(|fault| value(&fault)).collect();
+        json!({"items": items})
+    }
+
+    pub(super) fn one_fault(&self, id: &str) -> Result<Value, Refusal> {
+        let known = FaultId::parse(id).map(FaultId::text);
+        let found = self.faults().all().into_iter().find(|fault| Some(&fault.id) == known.as_ref());
+        found.map(|fault| value(&fault)).ok_or_else(|| Refusal::not_found("faults", id, ""))
+    }
+
+    pub(super) fn list_replicas(&self) -> Value {
+        let items = self.replicas.iter().enumerate().map(|(index, replica)| {
+            json!({
+                "replica": index,
+                "url": replica.url(),
+                "state": if replica.is_stopped() { "stopped" } else { "running" },
+                "view": if replica.is_held() { "held" } else { "live" },
+                "clockOffsetSeconds": replica.clock_offset(),
+            })
+        });
+        json!({"items": items.collect::<Vec<_>>()})
+    }
+
+    pub(super) fn list_controllers(&self) -> Value {
+        let items = self
+            .paces()
+            .into_iter()
+            .map(|(name, paused)| json!({"name": name, "state": if paused { "paused" } else { "running" }}));
+        json!({"items": items.collect::<Vec<_>>()})
+    }
+
+    /// The recorded requests behind a cursor, and the newest cursor.
+    fn since(&self, cursor: u64) -> Result<(u64, Vec<Request>), Refusal> {
+        if !self.cluster.log.is_on() {
+            return Err(Refusal::conflict("requests", "", "this server does not record requests"));
+        }
+        let (count, records) = self.cluster.log.since(usize::try_from(cursor).unwrap_or(usize::MAX));
+        let requests = records.into_iter().map(|(number, record)| record.request(number as u64)).collect();
+        Ok((count as u64, requests))
+    }
+
+    pub(super) fn recorded(&self, wanted: &Requests) -> Result<Value, Refusal> {
+        let (cursor, requests) = self.since(if wanted.limit == Some(0) { u64::MAX } else { wanted.since })?;
+        let matching = requests
+            .into_iter()
+            .filter(|request| wanted.on.matches(request) && (!wanted.writes || request.revision.is_some()));
+        let items: Vec<Request> = matching.take(wanted.limit.unwrap_or(usize::MAX)).collect();
+        // A page that is full ends at its last request.
+        let is_full = wanted.limit.is_some_and(|limit| limit > 0 && items.len() == limit);
+        let cursor = items.last().filter(|_| is_full).map_or(cursor, |last| last.cursor);
+        Ok(json!({"items": items, "cursor": cursor.to_string()}))
+    }
+
+    pub(super) async fn wait_for(&self, wait: &Wait) -> Result<Value, Refusal> {
+        let begun = Instant::now();
+        let seconds = |seconds: u32| later(begun, Duration::from_secs(seconds.min(LONGEST_WAIT).into()));
+        let until = seconds(wait.for_seconds.unwrap_or(wait.timeout_seconds.unwrap_or(USUAL_WAIT)));
+        let mut count = self.cluster.log.count();
+        let (mut cursor, mut seen, mut found) = (wait.since, Vec::new(), 0);
+        loop {
+            count.borrow_and_update();
+            let (newest, more) = self.since(cursor)?;
+            cursor = newest.max(cursor);
+            found += more.iter().filter(|request| wait.on.matches(*request)).count();
+            seen.extend(more);
+            let is_decided =
+                wait.count.is_exceeded_by(found) || (found >= wait.count.least() && wait.for_seconds.is_none());
+            if is_decided {
+                break;
+            }
+            tokio::select! {
+                changed = count.changed() => if changed.is_err() { break },
+                () = sleep_until(until) => break,
+            }
+        }
+        let (satisfied, items, misses, message) = satisfied(wait, &seen);
+        let mut answer = json!({"satisfied": satisfied, "items": items, "cursor": cursor.to_string()});
+        if !satisfied {
+            answer["nearMisses"] = value(&misses);
+            answer["message"] = message.into();
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn verify(&self, verify: &Verify) -> Result<Value, Refusal> {
+        let (cursor, requests) = self.since(verify.since)?;
+        let mut verdict = verify.verdict(&requests);
+        verdict["cursor"] = cursor.to_string().into();
+        Ok(verdict)
+    }
+
+    pub(super) fn findings(&self, since: u64) -> Result<Value, Refusal> {
+        let (cursor, requests) = self.since(since)?;
+        Ok(json!({"items": findings::findings(&requests), "cursor": cursor.to_string()}))
+    }
+}

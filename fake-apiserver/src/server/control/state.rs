@@ -1,0 +1,40 @@
+//! The state of a server that only orders need.
+
+use crate::clock::Clock;
+use crate::cluster::Cluster;
+use crate::commit::content::Content;
+use control::Refusal;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The most snapshots at a time.
+pub(super) const MOST_SNAPSHOTS: usize = 1000;
+
+/// The state of a server that only orders need.
+pub(in crate::server) struct Control {
+    pub(super) clock: Arc<dyn Clock>,
+    /// The objects at the start.
+    pub(super) first: Content,
+    snapshots: Mutex<BTreeMap<String, Content>>,
+    /// Held while objects are replaced: one after the other.
+    pub(super) replacing: tokio::sync::Mutex<()>,
+}
+
+impl Control {
+    /// The state of a server with that clock, which begins with the objects of `cluster`.
+    pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control {
+        let first = Content::of(&cluster.store, &cluster.catalog().registry);
+        let (snapshots, replacing) = Default::default();
+        Control { clock: clock.clone(), first, snapshots, replacing }
+    }
+
+    pub(super) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Content>> {
+        self.snapshots.lock().expect("no holder of this lock can panic")
+    }
+
+    pub(super) fn snapshot(&self, name: &str) -> Result<Content, Refusal> {
+        let snapshots = self.snapshots();
+        let hint = || control::near::hint(name, snapshots.keys().map(String::as_str));
+        snapshots.get(name).cloned().ok_or_else(|| Refusal::not_found("snapshots", name, &hint()))
+    }
+}
