@@ -33,7 +33,7 @@ pub(crate) fn ensure_namespace(act: &Act<'_>, object: &mut Value) -> ApiResult<(
         return Ok(());
     }
     if !sent.is_empty() && !wanted.is_empty() {
-        let message = "the namespace of the provided object does not match the namespace sent on the act";
+        let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(message));
     }
     meta::set(object, "namespace", wanted);
