@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use std::fmt::{self, Display};
 
 const INTRODUCTION: &str = "\
-# What one request costs the server: the median of 100, on a server with nothing else to do, in a build for development. No clock judges.
+# What one request costs the server: the least of 100, on a server with nothing else to do, in a build for development. No clock judges.
 # `cargo xtask costs` writes it. Allocations include those that grow; clones are values of objects; copied are bytes, under the store's
 # lock; instructions are those of a release build, client and system calls included, as valgrind counts them.
 ";

@@ -25,15 +25,12 @@ impl Costs {
         Costs(std::array::from_fn(|cost| self.0[cost] - begin.0[cost]))
     }
 
-    /// Of each cost the one in the middle.
+    /// Of each cost the least.
     ///
     /// # Panics
     /// If there are none.
-    pub(crate) fn median(all: &[Costs]) -> Costs {
-        Costs(std::array::from_fn(|cost| {
-            let mut sorted: Vec<u64> = all.iter().map(|one| one.0[cost]).collect();
-            sorted.sort_unstable();
-            sorted[sorted.len() / 2]
-        }))
+    pub(crate) fn least(all: &[Costs]) -> Costs {
+        let least = |cost: usize| all.iter().map(|one| one.0[cost]).min();
+        Costs(std::array::from_fn(|cost| least(cost).expect("there is one")))
     }
 }
