@@ -134,11 +134,6 @@ impl OffsetClock {
         OffsetClock { inner, offset_seconds: Arc::new(AtomicI64::new(offset_seconds)) }
     }
 
-    /// The clock without the offset.
-    pub(crate) fn inner(&self) -> &Arc<dyn Clock> {
-        &self.inner
-    }
-
     /// Changes the offset, as a time service would.
     pub fn set_offset(&self, seconds: i64) {
         self.offset_seconds.store(seconds, Ordering::Relaxed);

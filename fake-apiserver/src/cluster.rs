@@ -12,7 +12,7 @@ use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
 use crate::measures::Measures;
-use crate::reconcile::{Event, Reconcilers, Ticket};
+use crate::reconcile::{Event, Reconcilers, Shared, Ticket};
 use crate::registry::Description;
 use crate::reloads::Reloads;
 use crate::repeats::Repeats;
@@ -87,9 +87,15 @@ impl Cluster {
         let catalogs = Arc::new(self.catalogs.fork());
         let known = self.policy.services.clone();
         let network = self.network.beside(ServiceAddresses { store: store.clone(), known });
-        let (shared, own) = (self.reconcilers.cluster(), (&store, &ids, &catalogs, &network));
+        let shared = Shared {
+            store: store.clone(),
+            ids: ids.clone(),
+            catalogs: catalogs.clone(),
+            network: network.clone(),
+            ..self.reconcilers.cluster().clone()
+        };
         Cluster {
-            reconcilers: self.reconcilers.fork(shared.beside(own), stop),
+            reconcilers: self.reconcilers.fork(shared, stop),
             policy: self.policy.clone(),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),

@@ -191,6 +191,19 @@ pub struct Identity {
     pub name: String,
 }
 
+impl Identity {
+    /// That of an object.
+    pub(crate) fn of(object: &Value) -> Identity {
+        let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Identity {
+            api_version: text("/apiVersion"),
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+        }
+    }
+}
+
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.kind.is_empty() { "document" } else { &self.kind };
@@ -228,4 +241,12 @@ pub struct Judged {
     /// The object as it would be stored.
     #[serde(skip)]
     pub after: Option<Value>,
+}
+
+impl Judged {
+    /// The object of that place, of which nothing but these findings is known.
+    pub(crate) fn of(place: Place, identity: Identity, findings: Vec<Finding>) -> Judged {
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
+        Judged { place, identity, verdict, change: None, stored: false, findings, before: None, after: None }
+    }
 }

@@ -117,6 +117,7 @@ impl Reconcilers {
     pub(crate) fn fork(&self, cluster: Shared, stop: &CancellationToken) -> Self {
         let legacy_tokens = Arc::new(self.legacy_tokens.forked());
         let own = |reconciler: &Arc<dyn Reconciler>| reconciler.fork().unwrap_or_else(|| reconciler.clone());
+        // The first is that of legacy tokens.
         let others = self.engine.reconcilers.iter().skip(1).map(own);
         let reconcilers = iter::once(legacy_tokens.clone() as _).chain(others).collect();
         Self::of(cluster, reconcilers, legacy_tokens, stop, self.engine.runtime())

@@ -46,6 +46,7 @@ impl Trusted {
 }
 
 /// The state that all reconcilers share.
+#[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) options: Arc<Options>,
     pub(crate) store: Store,
@@ -59,20 +60,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The same for a fork of the cluster.
-    pub(crate) fn beside(&self, own: (&Store, &Arc<Ids>, &Arc<Catalogs>, &Arc<Network>)) -> Shared {
-        let (store, ids, catalogs, network) = own;
-        Shared {
-            options: self.options.clone(),
-            store: store.clone(),
-            ids: ids.clone(),
-            catalogs: catalogs.clone(),
-            allocations: self.allocations.clone(),
-            network: network.clone(),
-            clock: self.clock.clone(),
-        }
-    }
-
     /// The catalog of the served resources.
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()

@@ -8,7 +8,7 @@
 //! ```
 
 use super::listener::{self, Listener};
-use crate::clock::{Clock, OffsetClock};
+use crate::clock::OffsetClock;
 #[cfg(feature = "fuzzing")]
 use crate::http::Peer;
 use crate::http::Replica;
@@ -86,11 +86,6 @@ impl RunningReplica {
     /// The base URL of its plain HTTP port, if it has one.
     pub fn insecure_url(&self) -> Option<String> {
         self.insecure.map(|address| format!("http://{address}"))
-    }
-
-    /// The clock of the cluster, from which its own may differ.
-    pub(super) fn cluster_clock(&self) -> Arc<dyn Clock> {
-        self.clock.inner().clone()
     }
 
     /// The replica that runs.

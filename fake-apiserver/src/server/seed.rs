@@ -9,7 +9,7 @@
 
 use super::FakeApiServer;
 use crate::audit::RequestLog;
-use crate::clock::{Clock, OffsetClock};
+use crate::clock::OffsetClock;
 use crate::cluster::Cluster;
 use crate::fault::Faults;
 use crate::http::{Replica, Wire, serve};
@@ -21,7 +21,7 @@ use http_body_util::{BodyExt, Full};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A cluster that does not change any more. A clone is the same one.
 #[derive(Clone)]
@@ -31,7 +31,6 @@ struct Frozen {
     content: store::Frozen,
     /// A fork that serves nobody.
     replica: Arc<Replica>,
-    clock: Arc<dyn Clock>,
     /// The source of the uids and generated names of forks, with their names.
     ids: u64,
 }
@@ -40,8 +39,7 @@ struct Frozen {
 /// as that of namespaces) of the server of its seed, and its own faults. Dropping it ends its watches.
 pub struct Fork {
     replica: Arc<Replica>,
-    clock: Arc<dyn Clock>,
-    stop: Ending,
+    _stop: DropGuard,
 }
 
 /// The error of a response that broke off.
@@ -49,47 +47,37 @@ pub struct Fork {
 #[error("the response broke off: {0}")]
 pub struct CallError(String);
 
-/// The end of a fork: cancelled when this is dropped.
-struct Ending(CancellationToken);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
 impl FakeApiServer {
     /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
     pub async fn freeze(&self) -> Seed {
-        let first = &self.replicas[0];
-        Seed::of(first.inner(), &first.cluster_clock()).await
+        Seed::of(self.replicas[0].inner()).await
     }
 }
 
 impl Seed {
-    async fn of(replica: &Arc<Replica>, clock: &Arc<dyn Clock>) -> Seed {
+    async fn of(replica: &Replica) -> Seed {
         let cluster = &replica.cluster;
         loop {
             cluster.reconcilers.quiet().await;
             let before = cluster.catalogs.load();
             let content = cluster.store.freeze();
             let ids = cluster.ids.below(u64::MAX);
-            let idle = fork(replica, clock, &content, ids, CancellationToken::new());
+            let idle = fork(replica, &content, ids, CancellationToken::new());
             // The served resources are no part of the content.
             if Arc::ptr_eq(&before, &idle.cluster.catalogs.load()) {
-                return Seed(Arc::new(Frozen { content, replica: idle, clock: clock.clone(), ids }));
+                return Seed(Arc::new(Frozen { content, replica: idle, ids }));
             }
         }
     }
 
     /// A new cluster with this content. Its uids and generated names depend on its name, which two forks should not have in common.
     pub fn fork(&self, name: &str) -> Fork {
-        let Frozen { content, replica, clock, ids } = &*self.0;
+        let Frozen { content, replica, ids } = &*self.0;
         let mut hasher = DefaultHasher::new();
         (ids, name).hash(&mut hasher);
         let stop = CancellationToken::new();
-        let replica = fork(replica, clock, content, hasher.finish(), stop.clone());
-        Fork { replica, clock: clock.clone(), stop: Ending(stop) }
+        let replica = fork(replica, content, hasher.finish(), stop.clone());
+        Fork { replica, _stop: stop.drop_guard() }
     }
 
     /// The revision of the content.
@@ -99,15 +87,9 @@ impl Seed {
 }
 
 /// A server of another cluster with that content, like this one.
-fn fork(
-    replica: &Replica,
-    clock: &Arc<dyn Clock>,
-    content: &store::Frozen,
-    ids: u64,
-    stop: CancellationToken,
-) -> Arc<Replica> {
+fn fork(replica: &Replica, content: &store::Frozen, ids: u64, stop: CancellationToken) -> Arc<Replica> {
     let cluster = Arc::new(replica.cluster.fork(content, ids, &stop));
-    let clock = OffsetClock::new(clock.clone(), 0);
+    let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
     let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
     own.transport_security.clone_from(&replica.transport_security);
     own.origins.clone_from(&replica.origins);
@@ -134,12 +116,12 @@ impl Fork {
 
     /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
     pub async fn freeze(&self) -> Seed {
-        Seed::of(&self.replica, &self.clock).await
+        Seed::of(&self.replica).await
     }
 
     /// Ends its open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
-        self.replica.end_watches(self.stop.0.child_token());
+        self.replica.end_watches(self.replica.shutdown.child_token());
     }
 
     /// The injected faults.

@@ -5,10 +5,10 @@ mod coverage;
 mod file;
 
 use crate::documents::Reading;
-use crate::judge;
+use crate::judge::{self, finding_at};
 use crate::options::Options;
 use crate::report::Report;
-use crate::verdict::{Finding, Identity, Judged, Rule, RuleKind, Verdict};
+use crate::verdict::{Identity, Judged, Rule, RuleKind, Verdict};
 use anyhow::{Result, ensure};
 use asking::{Ground, Told};
 use coverage::Coverage;
@@ -69,17 +69,9 @@ fn verdict(read: &Read, index: usize, case: &Case, told: &Told) -> Judged {
     let place = read.place(index);
     let wrong = differences(&case.expect, told);
     let identity = Identity { kind: "case".to_owned(), name: case.name.clone(), ..Identity::default() };
-    let finding = |message| Finding {
-        verdict: Verdict::Denied,
-        rule: Rule::of(RuleKind::Expectation),
-        message,
-        place: place.clone(),
-        causes: Vec::new(),
-        hint: None,
-    };
-    let findings: Vec<Finding> = wrong.into_iter().map(finding).collect();
-    let verdict = if findings.is_empty() { Verdict::Ok } else { Verdict::Denied };
-    Judged { place, identity, verdict, change: None, stored: false, findings, before: None, after: None }
+    let finding = |message| finding_at(&place, Verdict::Denied, RuleKind::Expectation, message);
+    let findings = wrong.into_iter().map(finding).collect();
+    Judged::of(place, identity, findings)
 }
 
 /// How an answer differs from the expected one.

@@ -23,16 +23,7 @@ pub(super) fn unreadable(unreadable: Unreadable) -> Judged {
     let Unreadable { place, message, is_template } = unreadable;
     let hint = is_template.then(|| TEMPLATE.to_owned());
     let finding = Finding { hint, ..finding_at(&place, Verdict::Error, RuleKind::Document, message) };
-    Judged {
-        place,
-        identity: Identity::default(),
-        verdict: Verdict::Error,
-        change: None,
-        stored: false,
-        findings: vec![finding],
-        before: None,
-        after: None,
-    }
+    Judged::of(place, Identity::default(), vec![finding])
 }
 
 /// An object of a kind that is not served, in the words of `kubectl`.

@@ -200,7 +200,7 @@ impl<'a> Judge<'a> {
         }
         let identity = Identity {
             namespace: object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
-            ..identity(document)
+            ..Identity::of(&document.object)
         };
         Ok(Judged { identity, stored: !dry_run, ..self.told(document, object, application) })
     }
@@ -247,29 +247,9 @@ fn placed(document: &Document, kind: &Kind, namespace: &str) -> Value {
     object
 }
 
-fn identity(document: &Document) -> Identity {
-    let text = |pointer| document.text(pointer).to_owned();
-    Identity {
-        api_version: text("/apiVersion"),
-        kind: text("/kind"),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name"),
-    }
-}
-
 /// An object with its findings.
 fn judged(document: &Document, findings: Vec<Finding>) -> Judged {
-    let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
-    Judged {
-        place: document.place.clone(),
-        identity: identity(document),
-        verdict,
-        change: None,
-        stored: false,
-        findings,
-        before: None,
-        after: None,
-    }
+    Judged::of(document.place.clone(), Identity::of(&document.object), findings)
 }
 
 /// A finding about a place without fields.

@@ -170,23 +170,5 @@ fn refused(one: &Stored, what: &str, answer: &Answer) -> Finding {
 }
 
 fn judged(one: &Stored, findings: Vec<Finding>) -> Judged {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let metadata = &one.object["metadata"];
-    let identity = Identity {
-        api_version: text(&one.object["apiVersion"]),
-        kind: text(&one.object["kind"]),
-        namespace: text(&metadata["namespace"]),
-        name: text(&metadata["name"]),
-    };
-    let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
-    Judged {
-        place: one.place.clone(),
-        identity,
-        verdict,
-        change: None,
-        stored: false,
-        findings,
-        before: None,
-        after: None,
-    }
+    Judged::of(one.place.clone(), Identity::of(&one.object), findings)
 }

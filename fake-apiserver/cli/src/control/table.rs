@@ -46,72 +46,54 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
 }
 
-use Means::{Document, Index, Orders};
+use Means::{Document, Index, Order, Orders, Question};
 use Takes::{List, Nothing, Query, Text, Words};
 
-const fn order(
-    method: &'static str,
-    path: &'static str,
-    name: &'static str,
-    takes: Takes,
-    summary: &'static str,
-) -> Route {
-    Route { method, path, means: Means::Order(name), takes, code: 200, summary }
+/// A line whose success is a 200.
+const fn route(method: &'static str, path: &'static str, means: Means, takes: Takes, summary: &'static str) -> Route {
+    Route { method, path, means, takes, code: 200, summary }
 }
 
-const fn made(
-    method: &'static str,
-    path: &'static str,
-    name: &'static str,
-    takes: Takes,
-    summary: &'static str,
-) -> Route {
-    Route { method, path, means: Means::Order(name), takes, code: 201, summary }
-}
-
-const fn asks(
-    method: &'static str,
-    path: &'static str,
-    name: &'static str,
-    takes: Takes,
-    summary: &'static str,
-) -> Route {
-    Route { method, path, means: Means::Question(name), takes, code: 200, summary }
+impl Route {
+    /// The same, but its success is a 201.
+    const fn created(self) -> Route {
+        Route { code: 201, ..self }
+    }
 }
 
 #[rustfmt::skip]
 pub(super) const ROUTES: &[Route] = &[
-    Route { method: "GET", path: "", means: Index, takes: Nothing, code: 200, summary: "The paths" },
-    Route { method: "GET", path: "/openapi.json", means: Document, takes: Nothing, code: 200, summary: "This document" },
-    Route { method: "POST", path: "/orders", means: Orders, takes: List("orders"), code: 200, summary: "Several orders, one after the other, until one is refused" },
-    asks("GET", "/faults", "faults", Query, "The rules by which requests fail; with unused=true those that never struck"),
-    made("POST", "/faults", "addFault", Words, "Adds a rule"),
-    order("PUT", "/faults", "replaceFaults", List("rules"), "Puts rules in the place of all others"),
-    order("DELETE", "/faults", "clearFaults", Nothing, "Removes all rules"),
-    asks("GET", "/faults/{id}", "fault", Nothing, "A rule, with the numbers of requests that it saw and struck"),
-    order("DELETE", "/faults/{id}", "removeFault", Nothing, "Removes a rule; requests that it holds go on"),
-    asks("GET", "/clock", "clock", Nothing, "The clock"),
-    order("PATCH", "/clock", "setClock", Words, "Sets the clock, freezes it, lets it run"),
-    order("POST", "/clock/advance", "advanceClock", Words, "Advances the clock, and does what is due"),
-    order("POST", "/history/compact", "compact", Words, "Forgets the history: who needs it gets 410"),
-    order("POST", "/watches/end", "endWatches", Words, "Ends open watches as a restarted server does"),
-    asks("GET", "/replicas", "replicas", Nothing, "The replicas"),
-    order("PATCH", "/replicas/{replica}", "replica", Words, "Stops or starts a replica, holds its cache, sets its clock wrong, ends its watches"),
-    asks("GET", "/controllers", "controllers", Nothing, "The controllers that run"),
-    order("PATCH", "/controllers/{name}", "controller", Words, "Pauses a controller, or lets it run"),
-    order("POST", "/controllers/{name}/step", "step", Words, "Lets a paused controller deal with some keys"),
-    order("POST", "/settle", "settle", Words, "Waits until controllers have nothing left to do; says who has"),
-    asks("GET", "/snapshots", "snapshots", Nothing, "The snapshots"),
-    made("POST", "/snapshots", "save", Words, "Saves the objects"),
-    asks("GET", "/snapshots/{name}", "snapshot", Nothing, "A snapshot, for a file"),
-    made("PUT", "/snapshots/{snapshot}", "import", Text("content"), "Takes in a snapshot from a file"),
-    order("DELETE", "/snapshots/{snapshot}", "forget", Nothing, "Forgets a snapshot"),
-    order("POST", "/snapshots/{snapshot}/restore", "restore", Words, "Puts the objects of a snapshot in the place of those that there are"),
-    order("POST", "/reset", "reset", Words, "The server as it was at its start, or with the objects of a snapshot"),
-    order("POST", "/seed", "seed", Text("objects"), "Applies objects, a stream of YAML or JSON: all, or none"),
-    asks("GET", "/requests", "requests", Query, "Recorded requests: verb, resource, namespace, name, user, userAgent, since, limit, writes"),
-    asks("POST", "/requests/query", "requests", Words, "Recorded requests that a pattern matches"),
-    asks("POST", "/requests/wait", "wait", Words, "Recorded requests, once there are enough; says which came close"),
-    asks("POST", "/requests/verify", "verify", Words, "Whether the recorded requests are the expected ones"),
-    asks("GET", "/findings", "findings", Query, "What is odd about the recorded requests"),
+    route("GET", "", Index, Nothing, "The paths"),
+    route("GET", "/openapi.json", Document, Nothing, "This document"),
+    route("POST", "/orders", Orders, List("orders"), "Several orders, one after the other, until one is refused"),
+    route("GET", "/faults", Question("faults"), Query, "The rules by which requests fail; with unused=true those that never struck"),
+    route("POST", "/faults", Order("addFault"), Words, "Adds a rule").created(),
+    route("PUT", "/faults", Order("replaceFaults"), List("rules"), "Puts rules in the place of all others"),
+    route("DELETE", "/faults", Order("clearFaults"), Nothing, "Removes all rules"),
+    route("GET", "/faults/{id}", Question("fault"), Nothing, "A rule, with the numbers of requests that it saw and struck"),
+    route("DELETE", "/faults/{id}", Order("removeFault"), Nothing, "Removes a rule; requests that it holds go on"),
+    route("GET", "/clock", Question("clock"), Nothing, "The clock"),
+    route("PATCH", "/clock", Order("setClock"), Words, "Sets the clock, freezes it, lets it run"),
+    route("POST", "/clock/advance", Order("advanceClock"), Words, "Advances the clock, and does what is due"),
+    route("POST", "/history/compact", Order("compact"), Words, "Forgets the history: who needs it gets 410"),
+    route("POST", "/watches/end", Order("endWatches"), Words, "Ends open watches as a restarted server does"),
+    route("GET", "/replicas", Question("replicas"), Nothing, "The replicas"),
+    route("PATCH", "/replicas/{replica}", Order("replica"), Words, "Stops or starts a replica, holds its cache, sets its clock wrong, ends its watches"),
+    route("GET", "/controllers", Question("controllers"), Nothing, "The controllers that run"),
+    route("PATCH", "/controllers/{name}", Order("controller"), Words, "Pauses a controller, or lets it run"),
+    route("POST", "/controllers/{name}/step", Order("step"), Words, "Lets a paused controller deal with some keys"),
+    route("POST", "/settle", Order("settle"), Words, "Waits until controllers have nothing left to do; says who has"),
+    route("GET", "/snapshots", Question("snapshots"), Nothing, "The snapshots"),
+    route("POST", "/snapshots", Order("save"), Words, "Saves the objects").created(),
+    route("GET", "/snapshots/{name}", Question("snapshot"), Nothing, "A snapshot, for a file"),
+    route("PUT", "/snapshots/{snapshot}", Order("import"), Text("content"), "Takes in a snapshot from a file").created(),
+    route("DELETE", "/snapshots/{snapshot}", Order("forget"), Nothing, "Forgets a snapshot"),
+    route("POST", "/snapshots/{snapshot}/restore", Order("restore"), Words, "Puts the objects of a snapshot in the place of those that there are"),
+    route("POST", "/reset", Order("reset"), Words, "The server as it was at its start, or with the objects of a snapshot"),
+    route("POST", "/seed", Order("seed"), Text("objects"), "Applies objects, a stream of YAML or JSON: all, or none"),
+    route("GET", "/requests", Question("requests"), Query, "Recorded requests: verb, resource, namespace, name, user, userAgent, since, limit, writes"),
+    route("POST", "/requests/query", Question("requests"), Words, "Recorded requests that a pattern matches"),
+    route("POST", "/requests/wait", Question("wait"), Words, "Recorded requests, once there are enough; says which came close"),
+    route("POST", "/requests/verify", Question("verify"), Words, "Whether the recorded requests are the expected ones"),
+    route("GET", "/findings", Question("findings"), Query, "What is odd about the recorded requests"),
 ];

@@ -34,7 +34,7 @@ pub(crate) trait Reloaded: Send + Sync {
 }
 
 impl<S: FromManifests> Folder<S> {
-    /// The folder that the configuration of a plugin names, with manifests of what is stored, too; `None`, if it names none.
+    /// The folder that the configuration of a plugin names, with manifests of the resources of its state; `None`, if it names none.
     ///
     /// # Errors
     /// If there is no such folder, or it has wrong manifests.
