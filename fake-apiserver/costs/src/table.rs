@@ -43,14 +43,14 @@ impl Table {
         lines.map(Row::parse).collect::<anyhow::Result<_>>().map(Table)
     }
 
-    /// Takes from a table that was recorded before the instructions, and all costs that are as they were, so that only what changed
-    /// is seen.
+    /// Takes from a table that was recorded before the instructions, and all costs that are almost as they were, so that only what
+    /// changed is seen. What the table says is then never at the edge of what the comparison allows.
     pub fn keep(&mut self, recorded: &Table) {
         for row in &mut self.0 {
             let Some(recorded) = recorded.0.iter().find(|recorded| recorded.name == row.name) else { continue };
             row.instructions = recorded.instructions;
             for (now, then) in row.costs.0.iter_mut().zip(recorded.costs.0) {
-                if is_as_before(*now, then) {
+                if now.abs_diff(then) <= tolerance(then) / 2 {
                     *now = then;
                 }
             }
@@ -82,13 +82,14 @@ impl Row {
 
     fn differences(&self, recorded: &Row) -> Vec<String> {
         let columns = NAMES.iter().zip(self.costs.0.iter().zip(recorded.costs.0));
-        let differing = columns.filter(|(_, (now, then))| !is_as_before(**now, *then));
+        let differing = columns.filter(|(_, (now, then))| now.abs_diff(*then) > tolerance(*then));
         differing.map(|(column, (now, then))| format!("{}: {column} {then} before, {now} now", self.name)).collect()
     }
 }
 
-fn is_as_before(now: u64, then: u64) -> bool {
-    now.abs_diff(then) <= (then * TOLERANCE.0 / 100).max(TOLERANCE.1)
+/// By how much a cost may differ.
+fn tolerance(then: u64) -> u64 {
+    (then * TOLERANCE.0 / 100).max(TOLERANCE.1)
 }
 
 impl Display for Table {
