@@ -6,6 +6,7 @@ use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
 use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
+use crate::coverage::Coverage;
 use crate::discovery::{Catalog, Catalogs};
 use crate::error::ApiResult;
 use crate::fault::Faults;
@@ -54,6 +55,8 @@ pub(crate) struct Policy {
     pub(crate) measures: Arc<Measures>,
     /// The counts of reloads of configurations.
     pub(crate) reloads: Vec<Arc<Reloads>>,
+    /// The counts of what rules decide; `None` if they are not counted.
+    pub(crate) coverage: Option<Arc<Coverage>>,
     /// The auditor; `None` if nothing is audited.
     pub(crate) auditor: Option<Arc<Auditor>>,
 }

@@ -65,6 +65,7 @@ mod commit;
 mod configuration;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod coverage;
 mod dice;
 mod discovery;
 mod duration;

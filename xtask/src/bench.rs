@@ -8,6 +8,7 @@ mod admission;
 mod attacks;
 pub(crate) mod bare;
 mod beside;
+mod checks;
 mod client;
 mod crowd;
 mod custom;
@@ -214,6 +215,7 @@ impl Bench<'_> {
         self.custom_objects().await?;
         self.definitions(programs).await?;
         self.forks()?;
+        self.checks(programs)?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;

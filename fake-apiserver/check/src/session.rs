@@ -4,7 +4,8 @@ use crate::capture::Capture;
 use crate::client::{Client, JSON, User};
 use crate::kinds::{Kind, Kinds};
 use anyhow::{Result, ensure};
-use fake_apiserver::{AuthorizationMode, FakeApiServer};
+use fake_apiserver::control::CoveredRule;
+use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer};
 use http::Method;
 use tree::{Value, json};
 
@@ -18,7 +19,7 @@ const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-no
 /// A server, and its clients.
 pub(crate) struct Session {
     /// The server; it stops with the session.
-    _server: FakeApiServer,
+    server: FakeApiServer,
     /// The administrator.
     pub(crate) admin: Client,
     /// The user that applies.
@@ -33,7 +34,19 @@ impl Session {
     /// # Errors
     /// If it cannot be started, or does not answer.
     pub(crate) async fn start(user: Option<&User>, capture: Option<Capture>) -> Result<Session> {
-        let builder = FakeApiServer::builder().insecure().authorization_mode([AuthorizationMode::Rbac]);
+        Session::with(FakeApiServer::builder(), user, capture).await
+    }
+
+    /// The same, and counts what rules decide.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub(crate) async fn counting(user: Option<&User>) -> Result<Session> {
+        Session::with(FakeApiServer::builder().coverage(true), user, None).await
+    }
+
+    async fn with(builder: Builder, user: Option<&User>, capture: Option<Capture>) -> Result<Session> {
+        let builder = builder.insecure().authorization_mode([AuthorizationMode::Rbac]);
         let builder = builder.enable_admission_plugins([SERVICE_ACCOUNT]);
         let objects = capture.map(|capture| capture.objects).unwrap_or_default();
         let mut namespaces: Vec<String> = NAMESPACES.map(str::to_owned).into();
@@ -44,11 +57,16 @@ impl Session {
         let mut admin = Client::connect(address, server.admin_token(), None).await?;
         let user = Client::connect(address, server.admin_token(), user).await?;
         let kinds = Kinds::discover(&mut admin).await?;
-        let mut session = Session { _server: server, admin, user, kinds };
+        let mut session = Session { server, admin, user, kinds };
         for namespace in &namespaces {
             session.settle_namespace(namespace).await?;
         }
         Ok(session)
+    }
+
+    /// What rules have decided.
+    pub(crate) fn coverage(&self) -> Vec<CoveredRule> {
+        self.server.coverage()
     }
 
     /// Asks for the kinds anew, as there may be others.

@@ -1,5 +1,6 @@
 //! The webhooks of a cluster, which are not where this server is: they are at other addresses, are not asked, or fail.
 
+use crate::kinds::DEFINITIONS;
 use crate::options::Unreached;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Value, json};
@@ -7,11 +8,15 @@ use tree::{Value, json};
 /// The kinds of their configurations.
 const KINDS: [&str; 2] = ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"];
 
-/// Whether an object configures webhooks.
+/// Whether an object configures webhooks: those of admission, or the one that converts the objects of a definition.
 pub(crate) fn is_configuration(object: &Value) -> bool {
-    let is_of_group =
-        object["apiVersion"].as_str().is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));
-    is_of_group && object["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind))
+    let group = object["apiVersion"].as_str().and_then(|version| version.split('/').next()).unwrap_or_default();
+    let kind = object["kind"].as_str().unwrap_or_default();
+    match group {
+        "admissionregistration.k8s.io" => KINDS.contains(&kind),
+        DEFINITIONS => object["spec"]["conversion"]["strategy"] == "Webhook",
+        _ => false,
+    }
 }
 
 /// The treatment of webhooks, and those that were met so far.
@@ -23,6 +28,8 @@ pub(crate) struct Webhooks {
     authority: Option<String>,
     found: BTreeSet<String>,
     skipped: BTreeSet<String>,
+    /// The definitions whose objects are not converted.
+    unconverted: BTreeSet<String>,
 }
 
 impl Webhooks {
@@ -37,9 +44,40 @@ impl Webhooks {
     /// A configuration in which webhooks lead to where they are; `None` if nothing is left of it.
     pub(crate) fn redirected(&mut self, configuration: &Value) -> Option<Value> {
         let mut configuration = configuration.clone();
+        if configuration["spec"]["conversion"].is_object() {
+            self.redirect_conversion(&mut configuration);
+            return Some(configuration);
+        }
         let webhooks = configuration.get_mut("webhooks").and_then(Value::as_array_mut)?;
         webhooks.retain_mut(|webhook| self.is_kept(webhook));
         (!webhooks.is_empty()).then_some(configuration)
+    }
+
+    /// A conversion has no name of its own, but that of the definition.
+    fn redirect_conversion(&mut self, definition: &mut Value) {
+        let name = definition["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        match self.addresses.get(&name) {
+            Some(address) => {
+                let webhook = &mut definition["spec"]["conversion"]["webhook"];
+                webhook["clientConfig"] = self.client_config(address, &webhook["clientConfig"]);
+                self.found.insert(name);
+            }
+            None if self.unreached == Unreached::Skip => {
+                definition["spec"]["conversion"] = json!({"strategy": "None"});
+                self.unconverted.insert(name);
+            }
+            None => {}
+        }
+    }
+
+    /// What leads to an address instead of where `other` leads.
+    fn client_config(&self, address: &str, other: &Value) -> Value {
+        let given = self.authority.clone().map(Value::from);
+        let mut config = json!({"url": address});
+        if let Some(authority) = given.or_else(|| other.get("caBundle").cloned()) {
+            config["caBundle"] = authority;
+        }
+        config
     }
 
     fn is_kept(&mut self, webhook: &mut Value) -> bool {
@@ -51,12 +89,7 @@ impl Webhooks {
             }
             return !is_skipped;
         };
-        let given = self.authority.clone().map(Value::from);
-        let authority = given.or_else(|| webhook["clientConfig"].get("caBundle").cloned());
-        webhook["clientConfig"] = json!({"url": address.as_str()});
-        if let Some(authority) = authority {
-            webhook["clientConfig"]["caBundle"] = authority;
-        }
+        webhook["clientConfig"] = self.client_config(address, &webhook["clientConfig"]);
         self.found.insert(name);
         true
     }
@@ -66,8 +99,14 @@ impl Webhooks {
         let skipped = self.skipped.iter().map(|name| {
             format!("webhook {name} was not asked: --webhook {name}=URL says where it is, and --webhooks=fail lets its failure policy decide")
         });
+        let unconverted = self.unconverted.iter().map(|name| {
+            format!("the conversion webhook of {name} was not asked, and objects have the same fields in all versions: --webhook {name}=URL says where it is")
+        });
         let unknown = self.addresses.keys().filter(|name| !self.found.contains(*name));
-        skipped.chain(unknown.map(|name| format!("--webhook {name}: no webhook has that name"))).collect()
+        skipped
+            .chain(unconverted)
+            .chain(unknown.map(|name| format!("--webhook {name}: no webhook has that name")))
+            .collect()
     }
 }
 
@@ -83,6 +122,27 @@ mod tests {
                 {"name": "b.com", "clientConfig": {"url": "https://b.com"}},
             ],
         })
+    }
+
+    #[test]
+    fn conversions_lead_to_their_addresses_or_change_nothing() {
+        let config = json!({"service": {"name": "s", "namespace": "n"}, "caBundle": "Y2E="});
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "ws.a.com"},
+            "spec": {"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": config}}},
+        });
+        assert!(is_configuration(&definition));
+        let mut skipping = Webhooks::new(&BTreeMap::new(), Unreached::Skip, None);
+        assert_eq!(skipping.redirected(&definition).unwrap()["spec"]["conversion"], json!({"strategy": "None"}));
+        assert!(skipping.notes()[0].starts_with("the conversion webhook of ws.a.com was not asked"));
+        let mut failing = Webhooks::new(&BTreeMap::new(), Unreached::Fail, None);
+        assert_eq!(failing.redirected(&definition).as_ref(), Some(&definition));
+        let addresses = BTreeMap::from([("ws.a.com".into(), "https://127.0.0.1:1/convert".into())]);
+        let mut given = Webhooks::new(&addresses, Unreached::Skip, None);
+        let found = given.redirected(&definition).unwrap();
+        let config = json!({"url": "https://127.0.0.1:1/convert", "caBundle": "Y2E="});
+        assert_eq!(found["spec"]["conversion"]["webhook"]["clientConfig"], config);
+        assert_eq!(given.notes(), [""; 0]);
     }
 
     #[test]

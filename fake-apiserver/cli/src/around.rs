@@ -60,7 +60,9 @@ async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Result<ExitCode>
     if let Some(door) = door {
         door.close().await;
     }
-    Arc::into_inner(server).context("an order is still being obeyed")?.shutdown().await;
+    let server = Arc::into_inner(server).context("an order is still being obeyed")?;
+    run::tell(flags, &server)?;
+    server.shutdown().await;
     Ok(code(status))
 }
 

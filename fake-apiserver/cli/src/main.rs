@@ -7,6 +7,7 @@ mod assets;
 mod capture;
 mod cases;
 mod check;
+mod cover;
 mod etcd;
 mod keeper;
 mod kubectl;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Role::Assets => assets::main(arguments),
         Role::Capture => capture::main(arguments),
         Role::Check => check::main(arguments),
+        Role::Cover => cover::main(arguments),
         Role::Test => cases::main(arguments),
         Role::Run => around::main(arguments),
         Role::Completion => exit_code(completion(&arguments)),

@@ -18,6 +18,8 @@ pub(crate) enum Role {
     Capture,
     /// `fake-apiserver check`.
     Check,
+    /// `fake-apiserver cover`.
+    Cover,
     /// `fake-apiserver completion`.
     Completion,
     /// `fake-apiserver run`.
@@ -46,6 +48,7 @@ impl Role {
             (_, Some("assets")) => (Role::Assets, true),
             (_, Some("capture")) => (Role::Capture, true),
             (_, Some("check")) => (Role::Check, true),
+            (_, Some("cover")) => (Role::Cover, true),
             (_, Some("run")) => (Role::Run, true),
             (_, Some("test")) => (Role::Test, true),
             (_, Some("completion")) => (Role::Completion, true),

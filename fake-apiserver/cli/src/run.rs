@@ -1,5 +1,6 @@
 //! The life of the process: start, the line `ready`, a signal, stop.
 
+use crate::cover;
 use crate::keeper::Keeper;
 use crate::stop::{self, Stops};
 use anyhow::Context;
@@ -46,6 +47,7 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         door.close().await;
     }
     let server = Arc::into_inner(server).context("an order is still being obeyed")?;
+    tell(flags, &server)?;
     match keeper {
         // Whoever stops it wants it to stop, as well as it may.
         Some(keeper) => {
@@ -80,6 +82,14 @@ pub(crate) fn open(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result
         )),
     }
     Ok(Some(door))
+}
+
+/// Adds what rules have decided to the file of the flags, if they name one.
+///
+/// # Errors
+/// If that cannot be written.
+pub(crate) fn tell(flags: &Flags, server: &FakeApiServer) -> anyhow::Result<()> {
+    flags.control.coverage.as_ref().map_or(Ok(()), |path| cover::add(path, server.coverage()))
 }
 
 /// The events that stop the server besides signals.

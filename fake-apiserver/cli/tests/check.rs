@@ -95,3 +95,41 @@ fn a_cluster_is_captured_loaded_and_asked() {
         );
     }
 }
+
+/// The lines of a file below one that ends in `key`, as long as they are indented more.
+fn below<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().skip_while(|line| !line.ends_with(key));
+    let depth = lines.next().map(indentation).expect("the key is there");
+    lines.take_while(|line| indentation(line) > depth).collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn the_action_and_the_hook_find_what_check_finds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("right.yaml", MAP), ("wrong.yaml", WRONG)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_fake-apiserver")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([program].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    let shell = |script: &str, files: &str| {
+        let mut command = Command::new("bash");
+        command.args(["-euo", "pipefail", "-c", script]).current_dir(&folder).env("PATH", &path);
+        command.envs([("FILES", files), ("GIVEN", ""), ("CLUSTER", ""), ("FAIL_ON", "denied")]).output().unwrap()
+    };
+    let action = std::fs::read_to_string(root.join(".github/actions/check/action.yml")).unwrap();
+    let script = below(&action, "run: |").join("\n");
+    assert_eq!(shell(&script, "right.yaml").status.code(), Some(0));
+    let output = shell(&script, "right.yaml wrong.yaml");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stdout).contains("::error file=wrong.yaml,line=3"), "{output:?}");
+    let hooks = std::fs::read_to_string(root.join(".pre-commit-hooks.yaml")).unwrap();
+    let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: ")).expect("an entry");
+    assert_eq!(shell(&format!("{entry} right.yaml"), "").status.code(), Some(0));
+    let output = shell(&format!("{entry} right.yaml wrong.yaml"), "");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stdout).ends_with("2 objects: 1 OK, 1 DENIED\n"), "{output:?}");
+}

@@ -10,6 +10,7 @@
 //! they are those that a test expects ([`Verify`]), and what no test thought of ([`findings`]).
 
 mod answer;
+pub mod coverage;
 mod decode;
 pub mod fault;
 pub mod findings;
@@ -27,6 +28,7 @@ mod verify;
 mod wait;
 
 pub use answer::{Answer, ClockAnswer, FaultAnswer, FaultStatus, SettledAnswer, SnapshotAnswer};
+pub use coverage::CoveredRule;
 pub use decode::decode;
 pub use fault::Rule;
 pub use findings::Finding;

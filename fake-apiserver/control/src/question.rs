@@ -40,6 +40,12 @@ pub enum Question {
     Wait(Wait),
     /// Whether the recorded requests are those that are expected.
     Verify(Verify),
+    /// The rules that were in force, with what they decided.
+    Coverage {
+        /// Only those with outcomes that they never had.
+        #[serde(default)]
+        gaps: bool,
+    },
     /// The findings about the recorded requests: whatever is odd about them.
     Findings {
         /// The cursor behind which requests are looked at; the beginning by default.

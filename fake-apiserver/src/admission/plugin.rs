@@ -8,6 +8,7 @@ use crate::auth::chain::Authorizers;
 use crate::auth::{Notes, Objects};
 use crate::clock::Clock;
 use crate::commit::{Commits, namespace};
+use crate::coverage::Coverage;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
@@ -92,6 +93,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) clock: &'a dyn Clock,
     /// The replica's counts.
     pub(crate) measures: &'a Measures,
+    /// The counts of what rules decide, if they are counted.
+    pub(crate) coverage: Option<&'a Coverage>,
     /// The end of the request's time, if that is limited.
     pub(crate) ends: Option<Instant>,
     /// The deadline of the request.

@@ -136,6 +136,7 @@ fn attributes<'a>(
         reinvocation,
         clock: &**act.clock,
         measures: act.measures,
+        coverage: cluster.policy.coverage.as_deref(),
         ends: act.ends,
         deadline: &act.deadline,
         shutdown: act.shutdown,

@@ -7,7 +7,7 @@
 use super::Act;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use crate::auth::rbac::{Rbac, Unresolved};
+use crate::auth::rbac::{self, Unresolved};
 use crate::error::{ApiError, ApiResult};
 use crate::object::generation::same_but_for_garbage_collection;
 use crate::object::meta;
@@ -51,7 +51,7 @@ fn binding(act: &Act<'_>, new: &Value) -> ApiResult<()> {
     {
         return Ok(());
     }
-    let role = Rbac.role(&act.cluster.store, &reference, act.namespace);
+    let role = rbac::role(&act.cluster.store, &reference, act.namespace);
     let role = role.map_err(|unresolved| missing(act, &unresolved))?;
     confirm(act, new, &role.rules)
 }
@@ -65,7 +65,7 @@ fn authorized(act: &Act<'_>, verb: &str, group: &str, resource: &str, name: &str
 fn confirm(act: &Act<'_>, object: &Value, rules: &[Rule]) -> ApiResult<()> {
     let (resource, deadline) = (&act.resource.plural, &act.deadline);
     let (store, user) = (&act.cluster.store, &act.user);
-    let confirmed = Rbac.confirm_no_escalation(store, user, act.namespace, rules, resource, deadline);
+    let confirmed = rbac::confirm_no_escalation(store, user, act.namespace, rules, resource, deadline);
     confirmed?.map_err(|why| ApiError::forbidden(act.version.qualified(), meta::name(object), why))
 }
 

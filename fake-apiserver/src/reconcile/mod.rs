@@ -25,6 +25,7 @@ mod policy_status;
 mod queue;
 mod reconciler;
 pub(crate) mod recorded;
+mod rules;
 mod shared;
 mod strides;
 mod system_namespaces;
@@ -52,6 +53,7 @@ use legacy_tokens::LegacyTokens;
 use namespaces::Namespaces;
 use policy_status::PolicyStatus;
 use reconciler::Reconciler;
+use rules::Rules;
 use std::iter;
 use std::sync::Arc;
 use system_namespaces::SystemNamespaces;
@@ -83,6 +85,7 @@ fn all(cluster: &Shared, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconc
         Arc::new(ClientAuthorities),
     ];
     all.extend(others);
+    all.extend(cluster.coverage.clone().map(|coverage| Arc::new(Rules(coverage)) as Arc<dyn Reconciler>));
     all
 }
 

@@ -2,6 +2,7 @@
 
 use crate::allocation::Allocations;
 use crate::clock::Clock;
+use crate::coverage::Coverage;
 use crate::discovery::{Catalog, Catalogs};
 use crate::ids::Ids;
 use crate::store::Store;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) network: Arc<Network>,
     /// The clock of the cluster, which replicas may be ahead of or behind.
     pub(crate) clock: Arc<dyn Clock>,
+    /// The counts of what rules decide, if they are counted.
+    pub(crate) coverage: Option<Arc<Coverage>>,
 }
 
 impl Shared {
@@ -89,6 +92,7 @@ impl Shared {
             }),
             allocations: Allocations::new(Vec::new(), 30_000..=32_767).into(),
             clock: Arc::new(crate::clock::SystemClock),
+            coverage: None,
             store,
         }
     }

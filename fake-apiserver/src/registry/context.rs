@@ -1,5 +1,6 @@
 //! The context of a write, as the rules of its kind see it: upstream's strategies get a `context.Context` and find the same in it.
 
+use crate::coverage::Coverage;
 use crate::deadline::Deadline;
 use crate::store::Store;
 use crate::user::User;
@@ -24,6 +25,8 @@ pub struct Context<'w> {
     pub deadline: &'w Deadline,
     /// Whether the names of webhooks and policies in files are reserved for these.
     pub reserves_names: bool,
+    /// The counts of what rules decide, if they are counted.
+    pub coverage: Option<&'w Coverage>,
     /// The permissions of the user; `None` for the server itself.
     pub permissions: Option<&'w dyn Permissions>,
 }
@@ -92,6 +95,7 @@ impl<'w> Context<'w> {
             has_labels: true,
             deadline,
             reserves_names: false,
+            coverage: None,
             permissions: None,
         }
     }

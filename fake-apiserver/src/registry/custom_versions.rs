@@ -5,8 +5,9 @@
 use super::context::Context;
 use super::resource::{Resource, Version};
 use super::{items, text};
+use crate::coverage::{Coverage, DEFINITION, Owner, place};
 use crate::custom::compiled::Compiled;
-use crate::custom::rules::{Before, Check};
+use crate::custom::rules::{Before, Check, Observer};
 use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
@@ -137,9 +138,26 @@ impl Version {
         let compared = Compared::until(context.deadline);
         let node = schema.root();
         let forgiving = |old| Before::forgiving(Old::new(old, &compared), node, object);
-        let mut check = Check::new(context.deadline);
+        let observed = context.coverage.map(|coverage| Observed { version: self, coverage });
+        let observer = observed.as_ref().map(|observed| observed as &dyn Observer);
+        let mut check = Check::new(context.deadline).observed(observer);
         rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
         findings.append(&mut check.errors);
         check.warnings
+    }
+}
+
+/// The rules of a version, whose decisions are counted.
+#[derive(Debug)]
+struct Observed<'o> {
+    version: &'o Version,
+    coverage: &'o Coverage,
+}
+
+impl Observer for Observed<'_> {
+    fn decided(&self, at: Path<'_>, rule: &str, value: Option<bool>) {
+        let definition = self.version.qualified().to_string();
+        let place = place(&self.version.name, &at.of_schema());
+        self.coverage.decided(Owner::of_cluster(DEFINITION, &definition), &place, rule, value);
     }
 }

@@ -26,6 +26,7 @@ use crate::commit::saved;
 #[cfg(feature = "controllers")]
 use crate::controllers::Controllers;
 use crate::fault::Faults;
+use ::control::CoveredRule;
 use kubeconfig::Kubeconfig;
 use std::fmt;
 use std::path::Path;
@@ -45,6 +46,12 @@ pub struct FakeApiServer {
 }
 
 impl FakeApiServer {
+    /// The rules that were in force, with what they decided: expressions of policies and definitions, verbs of roles, operations of webhooks.
+    /// Empty unless [`Builder::coverage`] is on. Roles that every cluster has are left out.
+    pub fn coverage(&self) -> Vec<CoveredRule> {
+        self.cluster.policy.coverage.as_ref().map(|coverage| coverage.rules()).unwrap_or_default()
+    }
+
     /// The base URL of the first replica.
     pub fn url(&self) -> String {
         self.replicas[0].url()

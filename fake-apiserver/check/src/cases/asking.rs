@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::verdict::{Rule, RuleKind};
 use crate::webhooks::Webhooks;
 use anyhow::{Context as _, Result, ensure};
+use fake_apiserver::control::CoveredRule;
 use http::Method;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,8 @@ pub(super) struct Told {
     pub(super) rules: Vec<Rule>,
     /// The object, if it is admitted.
     pub(super) object: Value,
+    /// What rules have decided.
+    pub(super) coverage: Vec<CoveredRule>,
 }
 
 impl Told {
@@ -40,7 +43,7 @@ impl Told {
         let warned = answer.warnings.iter().map(|text| refusal::warning(text));
         let rules = warned.chain(is_denied.then(|| refusal::rule(&answer))).collect();
         let message = if is_denied { answer.message() } else { String::new() };
-        Told { is_denied, message, warnings: answer.warnings, rules, object: answer.body.into() }
+        Told { is_denied, message, warnings: answer.warnings, rules, object: answer.body.into(), coverage: Vec::new() }
     }
 
     /// All that the server says.
@@ -53,7 +56,7 @@ impl Told {
 /// Asks on a new server. What judges comes after the object that is there.
 pub(super) async fn ask(ground: &Ground<'_>, case: &Case) -> Result<Told> {
     let user = case.user.as_ref().map(|name| User { name: name.clone(), groups: case.groups.clone() });
-    let mut session = Session::start(user.as_ref(), None).await?;
+    let mut session = Session::counting(user.as_ref()).await?;
     let mut judge = Judge::new(&mut session, ground.options, Webhooks::new(&BTreeMap::new(), Unreached::Skip, None));
     let judges = |reading: &Reading| {
         let rank = reading.as_ref().map(|document| Rank::of(document, &BTreeSet::new()));
@@ -74,11 +77,18 @@ pub(super) async fn ask(ground: &Ground<'_>, case: &Case) -> Result<Told> {
         );
     }
     judge.give(later).await?;
+    let mut told = answer(&mut judge, case).await?;
+    told.coverage = session.coverage();
+    Ok(told)
+}
+
+/// The answer to the request of a case.
+async fn answer(judge: &mut Judge<'_>, case: &Case) -> Result<Told> {
     match (&case.access, case.operation, &case.object, &case.old_object) {
-        (Some(access), ..) => may(&mut judge, case, access).await,
-        (None, Some(Operation::Delete), _, Some(old)) => request(&mut judge, Operation::Delete, old).await,
-        (None, _, Some(object), None) => request(&mut judge, Operation::Create, object).await,
-        (None, _, Some(object), Some(_)) => request(&mut judge, Operation::Update, object).await,
+        (Some(access), ..) => may(judge, case, access).await,
+        (None, Some(Operation::Delete), _, Some(old)) => request(judge, Operation::Delete, old).await,
+        (None, _, Some(object), None) => request(judge, Operation::Create, object).await,
+        (None, _, Some(object), Some(_)) => request(judge, Operation::Update, object).await,
         _ => unreachable!("such a case is refused as it is read"),
     }
 }

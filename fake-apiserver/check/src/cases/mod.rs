@@ -1,7 +1,6 @@
 //! Tests of policies, of rules of definitions, and of roles: cases in files, each a request and what is expected of it.
 
 mod asking;
-mod coverage;
 mod file;
 
 use crate::documents::Reading;
@@ -11,7 +10,8 @@ use crate::report::Report;
 use crate::verdict::{Identity, Judged, Rule, RuleKind, Verdict};
 use anyhow::{Result, ensure};
 use asking::{Ground, Told};
-use coverage::Coverage;
+use fake_apiserver::control::CoveredRule;
+use fake_apiserver::control::coverage::{merged, reached};
 use file::{Case, Expected, Read, Wanted};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub const SCHEMA: &str = include_str!("schema.json");
 
 /// Plays the cases in a file, or in those of a folder. The report has a verdict for each: whether the answer is the expected one. Its notes tell
-/// of expressions of policies that no case has seen true, or false.
+/// of rules that no case has tried: expressions that were never true or never false, verbs of roles that allowed nothing.
 ///
 /// # Errors
 /// If a file cannot be read, there are no cases, or the server does not answer.
@@ -33,30 +33,39 @@ pub async fn test(path: &Path) -> Result<Report> {
         if let Some(read) = file::read(&file)? {
             let (judged, coverage) = of_file(&read).await?;
             report.judged.extend(judged);
-            report.notes.extend(coverage.notes(&file));
+            report.notes.extend(notes(&coverage, &file));
         }
     }
     ensure!(!report.judged.is_empty(), "there are no cases in {}: no files of kind {}", path.display(), file::KIND);
     Ok(report)
 }
 
-async fn of_file(read: &Read) -> Result<(Vec<Judged>, Coverage)> {
+/// The verdicts on the cases of a file, and what rules have decided meanwhile.
+async fn of_file(read: &Read) -> Result<(Vec<Judged>, Vec<CoveredRule>)> {
     let given: Vec<PathBuf> = read.file.given.iter().map(|path| read.beside(path)).collect();
     let objects = read.file.objects.iter().flat_map(|object| inline(object, read));
     let given: Vec<Reading> = judge::readings(&given)?.into_iter().chain(objects).collect();
     let options = Options::default();
-    let mut coverage = Coverage::of(&given);
-    let mut judged = Vec::new();
+    let (mut judged, mut coverage) = (Vec::new(), Vec::new());
     for (index, case) in read.file.cases.iter().enumerate() {
-        let told = asking::ask(&Ground { options: &options, given: &given }, case).await?;
-        if case.access.is_none() {
-            let probes = coverage::probes(&given);
-            let probed = asking::ask(&Ground { options: &options, given: &probes }, case).await?;
-            coverage.count(&probed.warnings);
-        }
+        let mut told = asking::ask(&Ground { options: &options, given: &given }, case).await?;
+        coverage.push(std::mem::take(&mut told.coverage));
         judged.push(verdict(read, index, case, &told));
     }
-    Ok((judged, coverage))
+    Ok((judged, merged(coverage)))
+}
+
+/// How much of what rules can decide the cases of a file have reached, and what they have not.
+fn notes(rules: &[CoveredRule], file: &Path) -> Vec<String> {
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    let (reached, outcomes) = reached(rules);
+    let whole = format!("{}: {reached} of {outcomes} outcomes of rules were reached", file.display());
+    let gaps = rules.iter().flat_map(|rule| {
+        rule.gaps().into_iter().map(|gap| format!("{}: never {gap}", rule.full_name())).collect::<Vec<_>>()
+    });
+    std::iter::once(whole).chain(gaps).collect()
 }
 
 /// An object that a file of cases has.

@@ -37,6 +37,8 @@ pub async fn check(options: &Options) -> Result<Report> {
     let parameters = policies(capture.as_ref());
     let mut session = Session::start(options.user.as_ref(), capture).await?;
     let mut judge = Judge { parameters, ..Judge::new(&mut session, options, webhooks) };
+    // Before there are policies against it.
+    judge.make_namespaces(&readings).await?;
     judge.give(given).await?;
     let judged = judge.judge(readings).await?;
     Ok(Report { judged, notes: [notes, judge.webhooks.notes()].concat() })
@@ -100,7 +102,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) options: &'a Options,
     /// The kinds of parameters of policies.
     parameters: BTreeSet<(String, String)>,
-    webhooks: Webhooks,
+    pub(crate) webhooks: Webhooks,
 }
 
 /// Those who apply.
@@ -147,7 +149,6 @@ impl<'a> Judge<'a> {
                 },
             }
         }
-        self.make_namespaces(&documents).await?;
         for index in self.ordered(&documents) {
             let document = &documents[index];
             let is_stored = Rank::of(document, &self.parameters).is_stored();
@@ -166,7 +167,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Makes the namespaces that have to be there.
-    async fn make_namespaces(&mut self, documents: &[Document]) -> Result<()> {
+    async fn make_namespaces(&mut self, readings: &[Reading]) -> Result<()> {
+        let documents: Vec<&Document> = readings.iter().filter_map(|reading| reading.as_ref().ok()).collect();
         let mut names = BTreeSet::new();
         if self.options.cluster.is_none() {
             names.insert(self.options.namespace.clone());
@@ -207,16 +209,17 @@ impl<'a> Judge<'a> {
 
     /// Brings about what follows in a cluster once an object is stored.
     async fn settle(&mut self, kind: &Kind, object: &Value) -> Result<()> {
+        if webhooks::is_configuration(object)
+            && let Some(redirected) = self.webhooks.redirected(object)
+        {
+            kubectl::apply(&mut self.session.admin, kind, redirected, false).await?;
+        }
         match (kind.group.as_str(), kind.kind.as_str()) {
             (DEFINITIONS, _) => self.session.discover().await,
             ("", "Namespace") => {
                 self.session.settle_namespace(object["metadata"]["name"].as_str().unwrap_or_default()).await
             }
             ("", "ResourceQuota") => self.session.settle_quota(object).await,
-            _ if webhooks::is_configuration(object) => match self.webhooks.redirected(object) {
-                Some(redirected) => kubectl::apply(&mut self.session.admin, kind, redirected, false).await.map(drop),
-                None => Ok(()),
-            },
             _ => Ok(()),
         }
     }

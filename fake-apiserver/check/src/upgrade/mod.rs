@@ -66,6 +66,7 @@ pub async fn upgrade(old: &Path, new: &Path, options: &Options) -> Result<Report
             judged.push(after(&mut judge, one, before, &definition.object).await?);
         }
     }
+    notes.extend(judge.webhooks.notes());
     Ok(Report { judged, notes })
 }
 

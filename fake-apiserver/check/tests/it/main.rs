@@ -3,5 +3,7 @@
 mod basics;
 mod cases;
 mod clusters;
+mod generated;
 mod support;
 mod tenants;
+mod webhooks;

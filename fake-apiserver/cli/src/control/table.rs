@@ -95,5 +95,6 @@ pub(super) const ROUTES: &[Route] = &[
     route("POST", "/requests/query", Question("requests"), Words, "Recorded requests that a pattern matches"),
     route("POST", "/requests/wait", Question("wait"), Words, "Recorded requests, once there are enough; says which came close"),
     route("POST", "/requests/verify", Question("verify"), Words, "Whether the recorded requests are the expected ones"),
+    route("GET", "/coverage", Question("coverage"), Query, "The rules that were in force, with what they decided; with gaps=true those with outcomes that they never had"),
     route("GET", "/findings", Question("findings"), Query, "What is odd about the recorded requests"),
 ];

@@ -60,7 +60,7 @@ impl Flags {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.control.clock(), Builder::clock);
-        builder = builder.record_requests(self.control.is_on());
+        builder = builder.record_requests(self.control.is_on()).coverage(self.control.coverage.is_some());
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);
         let mut authentication = self.authentication.options.clone();

@@ -22,6 +22,10 @@ pub struct ControlFlags {
     /// File with the token of the control port; one is made by default
     #[arg(help_heading = CONTROL, long = "control-token-file", value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Count what rules decide (of policies, definitions, webhooks and roles), and add that to this file at the end: fake-apiserver cover FILE
+    /// says what was never tried
+    #[arg(help_heading = CONTROL, long, value_name = "FILE")]
+    pub coverage: Option<PathBuf>,
     /// Clock: system, the default, or a time at which it stands still, such as 2030-01-01T00:00:00Z. With --control orders can move either
     #[arg(help_heading = CONTROL, long, value_name = "TIME")]
     clock: Option<Start>,

@@ -58,6 +58,19 @@ impl<'p> Path<'p> {
         Path { up: Some(self), at: At::Key(key) }
     }
 
+    /// The place of the value's schema: the path with `[]` for every item and every entry.
+    pub fn of_schema(&self) -> String {
+        let mut place = self.up.map(Path::of_schema).unwrap_or_default();
+        let dot = if place.is_empty() { "" } else { "." };
+        match self.at {
+            At::Root => {}
+            At::Field(field) => place.extend([dot, field]),
+            At::Item(field, _) => place.extend([dot, field, "[]"]),
+            At::Index(_) | At::Key(_) => place.push_str("[]"),
+        }
+        place
+    }
+
     /// Whether this is the object itself.
     pub const fn is_root(&self) -> bool {
         matches!(self.at, At::Root)
@@ -101,5 +114,7 @@ mod tests {
             "template.volumes[0].name"
         );
         assert_eq!(Path::ROOT.to_string(), "");
+        let item = spec.item("lists", 1).index(2).key("a").child("b").of_schema();
+        assert_eq!((item.as_str(), Path::ROOT.of_schema().as_str()), ("spec.lists[][][].b", ""));
     }
 }

@@ -3,8 +3,9 @@
 //! Follows `pkg/admission/plugin/webhook/matchconditions/matcher.go` of `k8s.io/apiserver` (v0.37.1).
 
 use super::compilation::{Compilation, Expression, Scope};
-use super::evaluation::{Evaluation, Stop};
+use super::evaluation::{Evaluation, Stop, truth};
 use super::subject::Subject;
+use crate::coverage::Owner;
 use crate::error::{ApiResult, aggregate};
 use crate::registry::expressions::Names;
 use kubernetes_cel::{Bindings, Type, Value};
@@ -15,6 +16,9 @@ const BUDGET: u64 = 2_500_000;
 /// Compiled conditions, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Conditions(Vec<Expression>);
+
+/// The object that has the conditions, and what stands before each of them where it is counted.
+pub(crate) type Whose<'o> = (Owner<'o>, &'o str);
 
 /// The result of conditions.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,8 +58,14 @@ impl Conditions {
     ///
     /// # Errors
     /// 504, if the deadline of the request has passed.
-    pub(crate) fn match_webhook(&self, scope: &Scope, subject: &Subject<'_>, fails: bool) -> ApiResult<Matched> {
-        self.matches(scope, &subject.for_conditions(scope, None), subject, fails)
+    pub(crate) fn match_webhook(
+        &self,
+        scope: &Scope,
+        subject: &Subject<'_>,
+        fails: bool,
+        whose: Whose<'_>,
+    ) -> ApiResult<Matched> {
+        self.matches(scope, &subject.for_conditions(scope, None), subject, fails, whose)
     }
 
     /// Whether a policy with these conditions is about a write, whose values are in `bindings`. Errors are ignored unless it `fails` with
@@ -69,13 +79,18 @@ impl Conditions {
         bindings: &Bindings,
         subject: &Subject<'_>,
         fails: bool,
+        (owner, what): Whose<'_>,
     ) -> ApiResult<Matched> {
         let failed = |message: String| Ok(if fails { Matched::Failed(message) } else { Matched::No });
         let evaluation = Evaluation::new(scope, bindings, subject.write.deadline);
         let (mut budget, mut errors, mut is_false) = (BUDGET, Vec::new(), false);
         // An error in one condition is outweighed by another one that is false.
         for condition in &self.0 {
-            match evaluation.evaluate(condition, &mut budget) {
+            let decided = evaluation.evaluate(condition, &mut budget);
+            if let (Some(coverage), Ok(value)) = (subject.write.coverage, &decided) {
+                coverage.decided(owner, what, &condition.text, truth(value));
+            }
+            match decided {
                 Ok(Ok(value)) => is_false |= matches!(value, Value::Bool(false)),
                 Ok(Err(error)) => errors.push(error),
                 Err(Stop::Ended(error)) => return Err(error),

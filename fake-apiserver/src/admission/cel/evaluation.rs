@@ -25,6 +25,11 @@ pub(crate) struct Evaluation<'d> {
 /// The value of an expression, or the message of its error.
 pub(crate) type Evaluated = Result<Value, String>;
 
+/// Whether a value is true; `None` for an error.
+pub(crate) fn truth(value: &Evaluated) -> Option<bool> {
+    value.as_ref().ok().map(|value| matches!(value, Value::Bool(true)))
+}
+
 /// The reason why no more expressions are evaluated.
 #[derive(Debug)]
 pub(crate) enum Stop {

@@ -22,5 +22,5 @@ mod variables;
 
 pub(crate) use compilation::{Compilation, Expression, Scope};
 pub(crate) use conditions::{Conditions, Matched};
-pub(crate) use evaluation::{BUDGET, Evaluation, Stop};
+pub(crate) use evaluation::{BUDGET, Evaluation, Stop, truth};
 pub(crate) use subject::Subject;

@@ -61,6 +61,7 @@ impl<'w> Write<'w, '_> {
             has_labels: self.has_labels,
             deadline: &act.deadline,
             reserves_names: act.cluster.policy.reserves_names,
+            coverage: act.cluster.policy.coverage.as_deref(),
             permissions: Some(act),
         }
     }

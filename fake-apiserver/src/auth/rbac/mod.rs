@@ -16,6 +16,7 @@ pub use policy::Unresolved;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
+use crate::coverage::Coverage;
 use crate::deadline::{Deadline, Steps};
 use crate::error::{ApiResult, aggregate};
 use crate::index::Index;
@@ -28,48 +29,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The authorizer by the roles and bindings of a store, in their current state.
-#[derive(Debug, Clone, Copy)]
-pub struct Rbac;
+#[derive(Debug, Clone, Default)]
+pub struct Rbac {
+    /// The counts of what rules decide.
+    coverage: Option<Arc<Coverage>>,
+}
 
 impl Rbac {
-    /// The role that a binding in `namespace` refers to.
-    ///
-    /// # Errors
-    /// [`Unresolved`] if it does not exist.
-    pub fn role(self, store: &Store, role: &RoleRef, namespace: &str) -> Result<Arc<Role>, Unresolved> {
-        Policy::current(store).role(role, namespace).cloned()
-    }
-
-    /// `ConfirmNoEscalation`: a user may grant rules in a namespace only if they hold for the user already. `resource` is the one
-    /// that the user writes.
-    ///
-    /// # Errors
-    /// 504, if the deadline passes. Within: a message with the permissions that the user lacks.
-    pub fn confirm_no_escalation(
-        self,
-        store: &Store,
-        user: &User,
-        namespace: &str,
-        rules: &[Rule],
-        resource: &str,
-        deadline: &Deadline,
-    ) -> ApiResult<Result<(), String>> {
-        let policy = Policy::current(store);
-        let (owned, unresolved) = policy.rules_for(user, namespace, deadline)?;
-        let missing = missing(&owned, rules, deadline)?;
-        if missing.is_empty() {
-            return Ok(Ok(()));
-        }
-        let (name, groups) = (quote(&user.name), rule::quoted(&user.groups));
-        let mut message = format!(
-            "user {name} (groups={groups}) is attempting to grant RBAC permissions not currently held:\n{}",
-            missing.join("\n")
-        );
-        if !unresolved.is_empty() {
-            let errors = aggregate(unresolved.iter().map(|unresolved| unresolved.among(resource)));
-            message.push_str(&format!("; resolution errors: [{errors}]"));
-        }
-        Ok(Err(message))
+    /// The same authorizer, which counts what rules decide.
+    pub(crate) fn counting(coverage: Option<Arc<Coverage>>) -> Rbac {
+        Rbac { coverage }
     }
 }
 
@@ -83,6 +52,9 @@ impl Authorizer for Rbac {
         Policy::current(store).visit(attributes.user, namespace, attributes.deadline, |resolved| {
             match resolved {
                 Ok((source, rule)) if rule.allows(attributes) => {
+                    if let Some(coverage) = &self.coverage {
+                        coverage.allowed(source.owner(), &rule.counted(attributes.verb));
+                    }
                     allowed = Some(format!("RBAC: allowed by {source}"));
                     return ControlFlow::Break(());
                 }
@@ -119,4 +91,43 @@ impl Authorizer for Rbac {
         }
         Ok(all)
     }
+}
+
+/// The role that a binding in `namespace` refers to.
+///
+/// # Errors
+/// [`Unresolved`] if it does not exist.
+pub fn role(store: &Store, role: &RoleRef, namespace: &str) -> Result<Arc<Role>, Unresolved> {
+    Policy::current(store).role(role, namespace).cloned()
+}
+
+/// `ConfirmNoEscalation`: a user may grant rules in a namespace only if they hold for the user already. `resource` is the one
+/// that the user writes.
+///
+/// # Errors
+/// 504, if the deadline passes. Within: a message with the permissions that the user lacks.
+pub fn confirm_no_escalation(
+    store: &Store,
+    user: &User,
+    namespace: &str,
+    rules: &[Rule],
+    resource: &str,
+    deadline: &Deadline,
+) -> ApiResult<Result<(), String>> {
+    let policy = Policy::current(store);
+    let (owned, unresolved) = policy.rules_for(user, namespace, deadline)?;
+    let missing = missing(&owned, rules, deadline)?;
+    if missing.is_empty() {
+        return Ok(Ok(()));
+    }
+    let (name, groups) = (quote(&user.name), rule::quoted(&user.groups));
+    let mut message = format!(
+        "user {name} (groups={groups}) is attempting to grant RBAC permissions not currently held:\n{}",
+        missing.join("\n")
+    );
+    if !unresolved.is_empty() {
+        let errors = aggregate(unresolved.iter().map(|unresolved| unresolved.among(resource)));
+        message.push_str(&format!("; resolution errors: [{errors}]"));
+    }
+    Ok(Err(message))
 }

@@ -5,6 +5,7 @@
 
 use super::bindings::Bindings;
 use crate::auth::User;
+use crate::coverage::{CLUSTER_ROLE, Owner, ROLE};
 use crate::deadline::{Deadline, Steps};
 use crate::error::ApiResult;
 use crate::index::{Index, Place};
@@ -164,6 +165,16 @@ impl Unresolved {
         match self.role() {
             Some(name) => format!("{resource}.{RBAC_GROUP} {} not found", quote(name)),
             None => format!("unsupported role reference kind: {}", quote(&self.0.kind)),
+        }
+    }
+}
+
+impl<'p> Source<'p> {
+    /// The role.
+    pub(super) fn owner(&self) -> Owner<'p> {
+        match &*self.role.kind {
+            ROLE => Owner { kind: ROLE, namespace: self.namespace, name: &self.role.name },
+            _ => Owner::of_cluster(CLUSTER_ROLE, &self.role.name),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Ports `RuleAllows` of `plugin/pkg/auth/authorizer/rbac` and `evaluation_helpers.go` of `pkg/apis/rbac/v1` (v1.37.1).
 
 use crate::auth::authorizer::{Attributes, Target};
+use crate::coverage::of_role;
 use crate::registry::Rule;
 use crate::schema::quote;
 use std::fmt;
@@ -11,6 +12,12 @@ use std::fmt;
 pub(super) const ALL: &str = "*";
 
 impl Rule {
+    /// How its verb is counted that allows a request with that one.
+    pub(super) fn counted(&self, verb: &str) -> String {
+        let verb = if self.verbs.iter().any(|one| one == verb) { verb } else { ALL };
+        of_role(verb, &self.resources, &self.api_groups, &self.resource_names, &self.paths)
+    }
+
     /// Whether the rule allows a request.
     pub fn allows(&self, attributes: &Attributes<'_>) -> bool {
         let among = |list: &[String], wanted: &str| list.iter().any(|one| one == ALL || one == wanted);

@@ -11,6 +11,7 @@ use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode};
 use crate::auth::node::NodeAuthorizer;
 use crate::auth::rbac::Rbac;
 use crate::clock::Clock;
+use crate::coverage::Coverage;
 use crate::measures::Measures;
 use crate::reconcile::recorded;
 use crate::reloads::{Reloads, Subject};
@@ -45,6 +46,7 @@ pub(super) fn described(
     network: &Arc<Network>,
     clock: &Arc<dyn Clock>,
     measures: &Arc<Measures>,
+    coverage: &Option<Arc<Coverage>>,
 ) -> Result<Described, StartError> {
     let (configs, content) = options.authorizers().map_err(StartError::Authorization)?;
     let invalid = |why| StartError::Authorization(format!("invalid authorization config: {why}"));
@@ -55,7 +57,7 @@ pub(super) fn described(
         let authorizer: Arc<dyn Authorizer> = match mode {
             AuthorizationMode::AlwaysAllow => Arc::new(AllowAuthenticated),
             AuthorizationMode::AlwaysDeny => Arc::new(AlwaysDeny),
-            AuthorizationMode::Rbac => Arc::new(Rbac),
+            AuthorizationMode::Rbac => Arc::new(Rbac::counting(coverage.clone())),
             AuthorizationMode::Node => Arc::new(NodeAuthorizer::new(recorded::node_rules())),
             AuthorizationMode::Abac => {
                 let path = options.policy_file.clone().unwrap_or_default();

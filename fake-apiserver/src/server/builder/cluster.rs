@@ -7,6 +7,7 @@ use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
+use crate::coverage::Coverage;
 use crate::fault::Faults;
 use crate::ids::Ids;
 use crate::measures::Measures;
@@ -48,9 +49,10 @@ impl Builder {
         let admission = admission_chain::chain(&self.admission)?;
         let authenticator = Authenticator::new(authentication)?;
         let measures = Arc::<Measures>::default();
+        let coverage = self.coverage.then(Arc::<Coverage>::default);
         let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
         let (others, others_file) = others?;
-        let described = authorizer::described(&self.authorization, &network, &self.clock, &measures)?;
+        let described = authorizer::described(&self.authorization, &network, &self.clock, &measures, &coverage)?;
         let folders = admission.folders().map(Followed::folder);
         let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();
         let reloads = followed.iter().map(|followed| followed.reloads().clone()).collect();
@@ -63,6 +65,7 @@ impl Builder {
             allocations: allocations.clone(),
             network: network.clone(),
             clock: self.clock.clone(),
+            coverage: coverage.clone(),
         };
         let policy = Policy {
             authorizer: described.authorizers,
@@ -80,6 +83,7 @@ impl Builder {
             write_latency: self.write_latency,
             min_request_timeout: self.min_request_timeout,
             turns: Arc::new(Turns::new()),
+            coverage,
             auditor: auditor.map(Arc::new),
         };
         let cluster = Arc::new(Cluster {

@@ -45,6 +45,13 @@ impl Builder {
         self
     }
 
+    /// Counts what rules decide: expressions of policies and definitions, verbs of roles, webhooks. [`FakeApiServer::coverage`] tells.
+    #[must_use]
+    pub fn coverage(mut self, on: bool) -> Self {
+        self.coverage = on;
+        self
+    }
+
     /// Writes `audit.k8s.io/v1` events to a file: of all requests, unless a policy says of which.
     #[must_use]
     pub fn audit_log(mut self, path: impl Into<PathBuf>) -> Self {

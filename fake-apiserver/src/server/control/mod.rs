@@ -57,6 +57,7 @@ impl Obeys for FakeApiServer {
                 Question::Requests(wanted) => self.recorded(&wanted),
                 Question::Wait(wait) => self.wait_for(&wait).await,
                 Question::Verify(verify) => self.verify(&verify),
+                Question::Coverage { gaps } => self.covered(gaps),
                 Question::Findings { since } => self.findings(since),
             }
         })

@@ -118,6 +118,20 @@ impl FakeApiServer {
         Ok(verdict)
     }
 
+    pub(super) fn covered(&self, gaps: bool) -> Result<Value, Refusal> {
+        if self.cluster.policy.coverage.is_none() {
+            return Err(Refusal::conflict(
+                "coverage",
+                "",
+                "this server does not count what rules decide: it has no --coverage",
+            ));
+        }
+        let rules = self.coverage();
+        let (reached, outcomes) = control::coverage::reached(&rules);
+        let items: Vec<_> = rules.into_iter().filter(|rule| !gaps || !rule.gaps().is_empty()).collect();
+        Ok(json!({"items": items, "reached": reached, "outcomes": outcomes}))
+    }
+
     pub(super) fn findings(&self, since: u64) -> Result<Value, Refusal> {
         let (cursor, requests) = self.since(since)?;
         Ok(json!({"items": findings::findings(&requests), "cursor": cursor.to_string()}))

@@ -21,10 +21,17 @@ const MAX_REPORTED_BYTES: usize = 4 << 20;
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
+/// Is told how rules decide.
+pub trait Observer: std::fmt::Debug {
+    /// The rule about the value at `at` is true or false there, or `None` if it cannot be evaluated.
+    fn decided(&self, at: Path<'_>, rule: &str, value: Option<bool>);
+}
+
 /// The evaluation of the rules about one object, with the rest of its budget.
 #[derive(Debug)]
 pub struct Check<'c> {
     deadline: &'c Deadline,
+    observer: Option<&'c dyn Observer>,
     budget: u64,
     room: usize,
     /// The errors, in order.
@@ -79,7 +86,14 @@ struct Subject<'v> {
 impl<'c> Check<'c> {
     /// A check that ends when the time is up.
     pub fn new(deadline: &'c Deadline) -> Self {
-        Check { deadline, budget: BUDGET, room: MAX_REPORTED_BYTES, errors: Vec::new(), warnings: Vec::new() }
+        let (errors, warnings) = (Vec::new(), Vec::new());
+        Check { deadline, observer: None, budget: BUDGET, room: MAX_REPORTED_BYTES, errors, warnings }
+    }
+
+    /// The same, but it tells how rules decide.
+    #[must_use]
+    pub fn observed(self, observer: Option<&'c dyn Observer>) -> Self {
+        Check { observer, ..self }
     }
 
     /// The time at which it ends.
@@ -186,6 +200,13 @@ impl<'c> Check<'c> {
                 return ControlFlow::Break(());
             };
             self.budget = left;
+            if let Some(observer) = self.observer {
+                let value = match &result {
+                    Ok(value) => Some(matches!(value, kubernetes_cel::Value::Bool(true))),
+                    Err(_) => None,
+                };
+                observer.decided(subject.at, &rule.text, value);
+            }
             match result {
                 Ok(kubernetes_cel::Value::Bool(true)) => {}
                 Ok(_) => self.broken(subject, rule, compiled)?,

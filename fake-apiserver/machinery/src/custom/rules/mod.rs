@@ -15,7 +15,7 @@ mod tree;
 #[cfg(test)]
 mod vectors;
 
-pub use check::{Before, Check};
+pub use check::{Before, Check, Observer};
 pub use compile::Scope;
 pub use tree::{NO_TYPE, RULES};
 

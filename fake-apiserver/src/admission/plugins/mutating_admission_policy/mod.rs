@@ -20,6 +20,7 @@ use crate::admission::policies::{
 };
 use crate::admission::{Attributes, Config, Following, Kind, Operation, Plugin, PluginError, Verdict};
 use crate::auth::Notes;
+use crate::coverage::{APPLIED, MUTATING_POLICY, Owner, expression};
 use crate::error::{ApiError, ApiResult};
 use crate::schema::quote;
 use mutator::{Mutation, Mutator};
@@ -192,7 +193,7 @@ impl<'a> Dispatch<'a> {
             write.deadline.check()?;
             let params = invocation.params.as_ref().map(|found| found.read(write.deadline));
             let subject = self.forms[invocation.form].subject(write);
-            match mutator.matches(&subject, params.as_ref(), invocation.policy.fails)? {
+            match mutator.matches(&subject, params.as_ref(), invocation.policy)? {
                 cel::Matched::Yes => {}
                 cel::Matched::No => continue,
                 cel::Matched::Failed(why) => {
@@ -244,6 +245,10 @@ impl<'a> Dispatch<'a> {
         }
         let started = Instant::now();
         let patched = mutator.patched(mutation, &form.subject(write), params, namespace);
+        if let (Some(coverage), Ok(_)) = (write.coverage, &patched) {
+            let rule = expression("mutation", &mutation.expression.text);
+            coverage.count(Owner::of_cluster(MUTATING_POLICY, &invocation.policy.name), rule, APPLIED);
+        }
         let mut refused = None;
         let mut error = patched.as_ref().err().map(|failure| match failure {
             Failure::Policy(why) => error_type(why),

@@ -4,7 +4,8 @@
 
 use super::patch::{self, Failure, Target};
 use crate::admission::cel::{BUDGET, Compilation, Conditions, Evaluation, Expression, Matched, Scope, Stop, Subject};
-use crate::admission::policies::{Compile, Parameter};
+use crate::admission::policies::{Compile, Parameter, Policy};
+use crate::coverage::{MUTATING_POLICY, Owner};
 use crate::error::ApiResult;
 use crate::index::Place;
 use crate::registry::expressions::Names;
@@ -28,7 +29,7 @@ pub(super) struct Mutator {
 pub(super) struct Mutation {
     /// Whether it is a JSON patch, and not a configuration that is applied.
     is_json_patch: bool,
-    expression: Expression,
+    pub(super) expression: Expression,
 }
 
 impl Compile for Mutator {
@@ -59,7 +60,7 @@ impl Compile for Mutator {
 }
 
 impl Mutator {
-    /// Whether the policy is about a write. Errors are ignored unless it `fails` with them.
+    /// Whether the policy, which this is the compiled form of, is about a write. Errors are ignored unless it fails with them.
     ///
     /// # Errors
     /// 504, if the deadline of the request has passed.
@@ -67,13 +68,14 @@ impl Mutator {
         &self,
         subject: &Subject<'_>,
         params: Option<&Parameter<'_>>,
-        fails: bool,
+        policy: &Policy<Mutator>,
     ) -> ApiResult<Matched> {
         if self.conditions.is_empty() {
             return Ok(Matched::Yes);
         }
         let bindings = subject.for_conditions(&self.scope, params.map(Parameter::shown));
-        self.conditions.matches(&self.scope, &bindings, subject, fails)
+        let whose = (Owner::of_cluster(MUTATING_POLICY, &policy.name), "condition");
+        self.conditions.matches(&self.scope, &bindings, subject, policy.fails, whose)
     }
 
     /// The object as a mutation wants it, in the form in which the policy sees it.

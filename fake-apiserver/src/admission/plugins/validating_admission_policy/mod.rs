@@ -124,7 +124,7 @@ impl<'a> Dispatch<'a> {
             for found in &params {
                 self.write.deadline.check()?;
                 let params = found.as_ref().map(|found| found.read(self.write.deadline));
-                results.push(validator.validate(&subject, params.as_ref(), namespace.as_ref(), policy.fails)?);
+                results.push(validator.validate(&subject, params.as_ref(), namespace.as_ref(), policy)?);
             }
             for result in results {
                 for ignored in &result.ignored {

@@ -2,8 +2,11 @@
 //!
 //! Follows `pkg/admission/plugin/policy/validating/{plugin,validator}.go` of `k8s.io/apiserver` (v0.37.1).
 
-use crate::admission::cel::{BUDGET, Compilation, Conditions, Evaluation, Expression, Matched, Scope, Stop, Subject};
-use crate::admission::policies::{Compile, Parameter};
+use crate::admission::cel::{
+    BUDGET, Compilation, Conditions, Evaluation, Expression, Matched, Scope, Stop, Subject, truth,
+};
+use crate::admission::policies::{Compile, Parameter, Policy};
+use crate::coverage::{Owner, VALIDATING_POLICY};
 use crate::error::ApiResult;
 use crate::index::Place;
 use crate::registry::expressions::Names;
@@ -123,7 +126,7 @@ impl Compile for Validator {
 }
 
 impl Validator {
-    /// Evaluates the policy. Errors are denials if it `fails` with them.
+    /// Evaluates the policy, which this is the compiled form of. Errors are denials if it fails with them.
     ///
     /// # Errors
     /// 504, if the deadline of the request has passed.
@@ -132,9 +135,10 @@ impl Validator {
         subject: &Subject<'_>,
         params: Option<&Parameter<'_>>,
         namespace: Option<&Value>,
-        fails: bool,
+        policy: &Policy<Validator>,
     ) -> ApiResult<Validated<'_>> {
-        let scope = &self.scope;
+        let (scope, fails) = (&self.scope, policy.fails);
+        let owner = Owner::of_cluster(VALIDATING_POLICY, &policy.name);
         let all_failed = |message: String| {
             let mut validated = Validated::default();
             validated.error(0, Denial::error(message, Duration::ZERO), fails);
@@ -143,7 +147,7 @@ impl Validator {
         let params = params.map(Parameter::shown);
         if !self.conditions.is_empty() {
             let bindings = subject.for_conditions(scope, params);
-            match self.conditions.matches(scope, &bindings, subject, fails)? {
+            match self.conditions.matches(scope, &bindings, subject, fails, (owner, "condition"))? {
                 Matched::Yes => {}
                 Matched::No => return Ok(Validated::default()),
                 Matched::Failed(message) => return Ok(all_failed(message)),
@@ -159,6 +163,11 @@ impl Validator {
             Err(Stop::Ended(error)) => return Err(error),
             Err(stop) => return Ok(all_failed(stop.to_string())),
         };
+        if let Some(coverage) = subject.write.coverage {
+            for (validation, (value, _)) in self.validations.iter().zip(values.iter().flatten()) {
+                coverage.decided(owner, "validation", &validation.expression.text, truth(value));
+            }
+        }
         let messages = self.validations.iter().map(|validation| validation.by_expression.as_ref());
         // Messages and annotations cannot ask the authorizer, not even by variables that do.
         let without = without_authorizer(bindings);

@@ -11,6 +11,7 @@ use crate::admission::families::{CALL_DURATION, CALLS_TOTAL, FAIL_OPEN, REJECTIO
 use crate::admission::matching::Matched;
 use crate::admission::{Attributes, Encoded};
 use crate::auth::Notes;
+use crate::coverage::{CALLED, Owner};
 use crate::error::ApiError;
 use crate::ids::uuid;
 use crate::object::name;
@@ -59,6 +60,10 @@ impl Call<'_> {
         let unknown =
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
         let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
+        if let Some(coverage) = write.coverage {
+            let rule = format!("{} {}", hook.name, write.operation.name());
+            coverage.count(Owner::of_cluster(K::KIND, &hook.configuration), rule, CALLED);
+        }
         let review =
             Review { version, uid: uuid(fastrand::u128(..)), write, matched: self.matched, objects: self.objects };
         let client = hooks.client(hook, write.network);

@@ -18,6 +18,8 @@ use tree::Value;
 pub(super) trait Configured: Send + Sync + 'static {
     /// The resource.
     const RESOURCE: ResourceId;
+    /// The kind.
+    const KIND: &'static str;
     /// The place of their index.
     const PLACE: Place;
 }

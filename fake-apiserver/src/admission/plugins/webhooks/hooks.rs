@@ -6,6 +6,7 @@ use super::hook::Hook;
 use crate::admission::cel::{Matched, Subject};
 use crate::admission::manifests::Folder;
 use crate::admission::{Config, Following, PluginError};
+use crate::coverage::Owner;
 use crate::error::{ApiError, ApiResult};
 use crate::webhook::{Client, Credentials, Network};
 use std::sync::Arc;
@@ -37,10 +38,11 @@ impl<K: Configured> Hooks<K> {
 }
 
 /// Whether the conditions of a webhook hold for a write that its rules are about.
-pub(super) async fn is_about(hook: &Hook, subject: &Subject<'_>) -> ApiResult<bool> {
+pub(super) async fn is_about<K: Configured>(hook: &Hook, subject: &Subject<'_>) -> ApiResult<bool> {
     let Some(conditions) = &hook.conditions else { return Ok(true) };
     let (conditions, scope) = conditions.get(subject.write.deadline).await?;
-    match conditions.match_webhook(scope, subject, hook.fails)? {
+    let whose = (Owner::of_cluster(K::KIND, &hook.configuration), &*format!("{} condition", hook.name));
+    match conditions.match_webhook(scope, subject, hook.fails, whose)? {
         Matched::Yes => Ok(true),
         Matched::No => Ok(false),
         Matched::Failed(why) => Err(ApiError::forbidden(subject.write.version.qualified(), subject.write.name, why)),

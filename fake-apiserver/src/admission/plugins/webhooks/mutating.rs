@@ -11,6 +11,7 @@ use crate::admission::matching::{self, of_webhooks};
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, Kind, PluginError, Versions};
 use crate::auth::Notes;
+use crate::coverage::MUTATING_WEBHOOKS;
 use crate::error::ApiResult;
 use crate::index::Place;
 use crate::json;
@@ -35,6 +36,7 @@ struct MutatingConfigurations;
 
 impl Configured for MutatingConfigurations {
     const RESOURCE: ResourceId = ids::MUTATING_WEBHOOK_CONFIGURATIONS;
+    const KIND: &'static str = MUTATING_WEBHOOKS;
     const PLACE: Place = Place::MutatingWebhooks;
 }
 
@@ -158,7 +160,7 @@ impl MutatingWebhooks {
     ) -> ApiResult<Option<Value>> {
         let object = versions.object();
         let Some(matched) = hook.constraints.matched(write, object)? else { return Ok(None) };
-        if !is_about(hook, &versions.subject(matched).await?).await? {
+        if !is_about::<MutatingConfigurations>(hook, &versions.subject(matched).await?).await? {
             return Ok(None);
         }
         let is_second = write.reinvocation.is_second();

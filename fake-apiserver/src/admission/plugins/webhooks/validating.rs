@@ -12,6 +12,7 @@ use crate::admission::matching::of_webhooks;
 use crate::admission::plugin::{Attributes, Plugin, Verdict};
 use crate::admission::{Config, PluginError, Versions};
 use crate::auth::Notes;
+use crate::coverage::VALIDATING_WEBHOOKS;
 use crate::error::ApiResult;
 use crate::index::Place;
 use crate::registry::ids;
@@ -32,6 +33,7 @@ struct ValidatingConfigurations;
 
 impl Configured for ValidatingConfigurations {
     const RESOURCE: ResourceId = ids::VALIDATING_WEBHOOK_CONFIGURATIONS;
+    const KIND: &'static str = VALIDATING_WEBHOOKS;
     const PLACE: Place = Place::ValidatingWebhooks;
 }
 
@@ -55,7 +57,7 @@ impl ValidatingWebhooks {
         for hook in &hooks {
             let Some(matched) = hook.constraints.matched(write, object)? else { continue };
             let subject = versions.subject(matched).await?;
-            if is_about(hook, &subject).await? {
+            if is_about::<ValidatingConfigurations>(hook, &subject).await? {
                 relevant.push((hook, matched, versions.encoded(matched).await?));
             }
         }

@@ -49,9 +49,10 @@ fn decisions_end_with_their_deadline() {
     let (alice, passed) = (user("alice", &[]), Deadline::passed());
     let target =
         Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
-    let decision = Rbac.authorize(&store, &Attributes { deadline: &passed, ..Attributes::new(&alice, "list", target) });
+    let decision =
+        Rbac::default().authorize(&store, &Attributes { deadline: &passed, ..Attributes::new(&alice, "list", target) });
     assert_eq!(decision.map_err(|late| late.code()), Err(504));
-    assert_eq!(Rbac.rules(&store, &alice, "n", &passed).map_err(|late| late.code()), Err(504));
+    assert_eq!(Rbac::default().rules(&store, &alice, "n", &passed).map_err(|late| late.code()), Err(504));
     let wide = rules(&[format!("{} * * -", vec!["verb"; 5000].join(",")).as_str()]);
     let owned = vec![&wide[0]; 2];
     assert_eq!(missing(&owned, &rules(&["other * *"]), &passed).map_err(|late| late.code()), Err(504));
@@ -65,7 +66,7 @@ fn decisions_follow_the_store_at_once() {
     let decide = || {
         let target =
             Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
-        Rbac.authorize(&store, &Attributes::new(&alice, "list", target)).expect("there is no deadline")
+        Rbac::default().authorize(&store, &Attributes::new(&alice, "list", target)).expect("there is no deadline")
     };
     let allowed = Decision::Allow("RBAC: allowed by RoleBinding \"b/n\" of Role \"r\" to User \"alice\"".into());
     assert_eq!(decide(), Decision::NoOpinion(String::new()));
@@ -74,7 +75,8 @@ fn decisions_follow_the_store_at_once() {
     let made = store.create(draft("roles", "n", "r", &role(&["list \"\" pods"])), None).expect("it is new");
     assert_eq!(decide(), allowed);
     assert_eq!(
-        Rbac.rules(&store, &alice, "n", Deadline::never()).expect("there is no deadline").resources[0].resources,
+        Rbac::default().rules(&store, &alice, "n", Deadline::never()).expect("there is no deadline").resources[0]
+            .resources,
         ["pods"]
     );
     store.update(draft("roles", "n", "r", &role(&["list \"\" nodes"])), made.revision).expect("it is current");
