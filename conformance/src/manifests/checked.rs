@@ -5,8 +5,9 @@
 use super::kubectl::Kubectl;
 use super::manifest::Manifest;
 use crate::pair::{Dialogue, Pair, Request};
+use crate::sources::Source;
 use anyhow::{Context as _, Result};
-use fake_apiserver_check::{Finding, Judged, Options, RuleKind, Verdict, check};
+use fake_apiserver_check::{Finding, Judged, Options, RuleKind, Unreached, Verdict, check};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,6 +19,9 @@ use std::path::{Path, PathBuf};
 const LEFT_OUT: [&str; 2] = ["LimitRange", "ResourceQuota"];
 /// The namespaces that every cluster has.
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/// The name of the table's section in its page.
+pub(super) const SECTION: &str = "checks";
 
 /// The counts of a comparison.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +36,19 @@ impl Checked {
     pub(super) fn is_equal(self) -> bool {
         self.equal == self.objects
     }
+}
+
+/// The table of these results: a row a source, and their sum.
+pub(super) fn table(results: &[(Source, Checked)]) -> String {
+    let mut rows: Vec<(&str, Checked)> = results.iter().map(|(source, checked)| (&*source.row, *checked)).collect();
+    let mut sum = Checked::default();
+    results.iter().for_each(|(_, checked)| sum += *checked);
+    rows.push(("**all**", sum));
+    let row = |(name, Checked { objects, denied, equal }): &(&str, Checked)| {
+        format!("| {name} | {objects} | {denied} | {equal} |\n")
+    };
+    let head = "| source | objects | refused | equal |\n| --- | ---: | ---: | ---: |\n";
+    head.to_owned() + &rows.iter().map(row).collect::<String>()
 }
 
 impl AddAssign for Checked {
@@ -72,7 +89,10 @@ pub(super) async fn run(manifests: &[Manifest], pair: &Pair, mut report: impl Fn
         std::fs::write(&file, manifest.object.to_string())?;
         files.push((file, manifest));
     }
-    let options = Options { files: vec![folder.path().into()], create_namespaces: true, ..Options::default() };
+    // A webhook that converts is out of reach of the real server, too.
+    let unreached = Unreached::Fail;
+    let options =
+        Options { files: vec![folder.path().into()], create_namespaces: true, unreached, ..Options::default() };
     let judged = check(&options).await?.judged;
     settle(manifests, pair).await?;
     let [real, _] = pair.access();

@@ -52,7 +52,13 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
         return mutated(&sources, root, &ledger, (count, options.seed)).await;
     }
     if options.check {
-        return checked(&sources, root, &ledger).await;
+        let results = checked(sources, root, &ledger).await?;
+        println!("{}", checked::table(&results));
+        if is_complete {
+            pages::write(root, pages::FIDELITY, checked::SECTION, &checked::table(&results))?;
+        }
+        let is_equal = results.iter().all(|(_, checked)| checked.is_equal());
+        return Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let mut results = Vec::new();
     for source in sources {
@@ -84,20 +90,19 @@ async fn compare(source: &Source, root: &Path, ledger: &Ledger) -> Result<Tally>
 }
 
 /// Compares the verdicts on the manifests of all `sources`, and prints the differences.
-async fn checked(sources: &[Source], root: &Path, ledger: &Ledger) -> Result<ExitCode> {
-    let mut all = Checked::default();
+async fn checked(sources: Vec<Source>, root: &Path, ledger: &Ledger) -> Result<Vec<(Source, Checked)>> {
+    let mut results = Vec::new();
     for source in sources {
         let (documents, _) = source.documents(root).with_context(|| source.to_string())?;
-        let manifests = Manifest::all(source, documents);
+        let manifests = Manifest::all(&source, documents);
         let real = Real::start_with(true, &[PRIVILEGED, ACCOUNTS]).await?;
         let pair = Pair::start([&real, &Embedded], "check", ledger.omitted.clone()).await?;
         let tally = checked::run(&manifests, &pair, |difference| println!("{difference}\n")).await?;
         pair.stop().await?;
         println!("{source}: {tally}");
-        all += tally;
+        results.push((source, tally));
     }
-    println!("{all}");
-    Ok(if all.is_equal() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(results)
 }
 
 /// Creates mutants of the manifests of all `sources`, on one pair of servers, and prints the differences.
