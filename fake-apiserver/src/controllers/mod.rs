@@ -23,7 +23,7 @@
 #[cfg(feature = "controllers")]
 mod ported;
 
-pub use loops::Controller;
+pub use loops::{Controller, UnknownController};
 #[cfg(feature = "controllers")]
 pub(crate) use ported::{ControllerContext, Ported};
 

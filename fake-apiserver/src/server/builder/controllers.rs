@@ -33,10 +33,16 @@ impl Builder {
         self
     }
 
-    /// All controllers that are built: the cluster lives, as a real one does.
+    /// All [available](Self::available_controllers) controllers that kube-controller-manager runs by default: the cluster lives, as a real one
+    /// does.
     #[must_use]
     pub fn like_a_cluster(self) -> Self {
-        self.controllers(Controller::ALL.iter().copied().filter(|one| one.is_usual() && is_built(*one)))
+        self.controllers(Self::available_controllers().filter(|one| one.is_usual()))
+    }
+
+    /// The controllers that can run in this build.
+    pub fn available_controllers() -> impl Iterator<Item = Controller> {
+        Controller::ALL.iter().copied().filter(|one| is_built(*one))
     }
 
     /// Whether the tokens controller makes a token secret for every service account, as up to Kubernetes 1.23; off by
