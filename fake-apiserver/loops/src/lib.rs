@@ -13,6 +13,7 @@ mod objects;
 mod plan;
 mod profile;
 mod resource;
+pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
 pub use objects::{Change, Objects};
