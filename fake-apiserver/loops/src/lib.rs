@@ -9,6 +9,10 @@
 //! reads no clock, so that the same objects at the same time lead to the same acts, which a test can look at one by one.
 
 mod act;
+mod controller;
+mod engine;
+mod garbage;
+mod kinds;
 mod objects;
 mod plan;
 mod profile;
@@ -16,6 +20,9 @@ mod resource;
 pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
+pub use controller::{Choice, Controller, UnknownController, chosen};
+pub use engine::{Done, Engine, Failing, Request, Rest, Run};
+pub use kinds::{Kinds, ServedKind};
 pub use objects::{Change, Objects};
 pub use plan::{Keys, Loop, Plan, View};
 pub use profile::Profile;

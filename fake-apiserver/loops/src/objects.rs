@@ -1,5 +1,6 @@
 //! The objects that the loops know: one set for all of them.
 
+use crate::kinds::Kinds;
 use crate::resource::{Key, Resource};
 use machinery::object::meta;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,6 +32,9 @@ pub struct Objects {
     all: BTreeMap<Resource, BTreeMap<Key, Arc<Value>>>,
     /// Those that name an owner, by its uid.
     owned: HashMap<String, BTreeSet<(Resource, Key)>>,
+    /// All, by uid.
+    uids: HashMap<String, (Resource, Key)>,
+    kinds: Kinds,
 }
 
 impl Objects {
@@ -46,6 +50,13 @@ impl Objects {
             Some(new) => of_resource.insert(key.clone(), new),
             None => of_resource.remove(key),
         };
+        if let Some(old) = &old {
+            self.uids.remove(meta::uid(old));
+        }
+        if let Some(new) = self.get(resource, key) {
+            let uid = meta::uid(new).to_owned();
+            self.uids.insert(uid, (resource.clone(), key.clone()));
+        }
         for uid in uids(&old) {
             if let Some(dependents) = self.owned.get_mut(&uid) {
                 dependents.remove(&(resource.clone(), key.clone()));
@@ -85,5 +96,26 @@ impl Objects {
     pub fn owned(&self, uid: &str) -> impl Iterator<Item = (&Resource, &Key, &Arc<Value>)> {
         let dependents = self.owned.get(uid).into_iter().flatten();
         dependents.filter_map(|(resource, key)| Some((resource, key, self.get(resource, key)?)))
+    }
+
+    /// The object with that uid.
+    pub fn by_uid(&self, uid: &str) -> Option<(&Resource, &Key, &Arc<Value>)> {
+        let (resource, key) = self.uids.get(uid)?;
+        Some((resource, key, self.get(resource, key)?))
+    }
+
+    /// The places of all objects.
+    pub fn places(&self) -> impl Iterator<Item = (&Resource, &Key)> {
+        self.all.iter().flat_map(|(resource, all)| all.keys().map(move |key| (resource, key)))
+    }
+
+    /// The kinds that the server serves.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// Takes note of the kinds that the server serves from now on.
+    pub fn set_kinds(&mut self, kinds: Kinds) {
+        self.kinds = kinds;
     }
 }
