@@ -13,6 +13,7 @@ mod controller;
 mod engine;
 mod garbage;
 mod kinds;
+pub mod nodes;
 mod objects;
 mod plan;
 mod profile;

@@ -1,16 +1,24 @@
 //! The controllers of workloads, as kube-controller-manager has them.
 
 mod deployments;
-mod facts;
+pub(crate) mod facts;
 mod replicas;
 
 use crate::plan::Loop;
 
 /// All controllers of workloads.
 pub fn all() -> Vec<Box<dyn Loop>> {
-    vec![
-        Box::new(replicas::Replicas::of_sets()),
-        Box::new(replicas::Replicas::of_controllers()),
-        Box::new(deployments::Deployments::default()),
-    ]
+    vec![replica_sets(), replication_controllers(), deployments()]
+}
+
+pub(crate) fn replica_sets() -> Box<dyn Loop> {
+    Box::new(replicas::Replicas::of_sets())
+}
+
+pub(crate) fn replication_controllers() -> Box<dyn Loop> {
+    Box::new(replicas::Replicas::of_controllers())
+}
+
+pub(crate) fn deployments() -> Box<dyn Loop> {
+    Box::new(deployments::Deployments)
 }

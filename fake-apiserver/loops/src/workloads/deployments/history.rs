@@ -235,9 +235,9 @@ pub(super) fn creation_refused(deployment: &Value, set: &Value, refusal: &Refusa
         if !is_ours {
             let count = read::int(deployment, "/status/collisionCount") + 1;
             object["status"]["collisionCount"] = count.into();
-            return Plan { acts: vec![update(object)], again: None };
+            return Plan { failed: Some(refusal.to_string()), ..Plan::of(vec![update(object)]) };
         }
-        return Plan::default();
+        return Plan::failed(refusal.to_string());
     }
     let message = format!("Failed to create new replica set \"{}\": {refusal}", meta::name(set));
     let event = template::event(deployment, true, "ReplicaSetCreateError", message.clone());
@@ -250,5 +250,5 @@ pub(super) fn creation_refused(deployment: &Value, set: &Value, refusal: &Refusa
         }
     }
     acts.push(event);
-    Plan { acts, again: None }
+    Plan { failed: Some(refusal.to_string()), ..Plan::of(acts) }
 }

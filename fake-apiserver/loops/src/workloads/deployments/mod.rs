@@ -13,7 +13,6 @@ mod strategy;
 
 use super::facts::owners::{self, Kind};
 use super::facts::pods::PODS;
-use super::facts::retries::Retries;
 use super::facts::{read, status as facts_status, template};
 use super::replicas::SETS;
 use crate::act::{Act, Refusal};
@@ -38,9 +37,7 @@ static PROFILE: Profile = Profile {
 
 /// The controller of deployments.
 #[derive(Default)]
-pub(super) struct Deployments {
-    retries: Retries,
-}
+pub(super) struct Deployments;
 
 impl Loop for Deployments {
     fn profile(&self) -> &'static Profile {
@@ -62,10 +59,7 @@ impl Loop for Deployments {
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
-        let Some(deployment) = view.objects.get(&DEPLOYMENTS, key) else {
-            self.retries.forget(key);
-            return Plan::default();
-        };
+        let Some(deployment) = view.objects.get(&DEPLOYMENTS, key) else { return Plan::default() };
         let selector = deployment.pointer("/spec/selector").cloned().unwrap_or_default();
         if selector.as_object().is_none_or(|selector| selector.is_empty()) {
             return selecting_all(deployment);
@@ -80,9 +74,7 @@ impl Loop for Deployments {
     fn refused(&mut self, key: &Key, act: &Act, refusal: &Refusal, view: &View<'_>) -> Option<Plan> {
         let Act::Create { object, .. } = act else { return None };
         let deployment = view.objects.get(&DEPLOYMENTS, key)?;
-        let mut plan = history::creation_refused(deployment, object, refusal, view);
-        plan.again = Some(self.retries.failed(key));
-        Some(plan)
+        Some(history::creation_refused(deployment, object, refusal, view))
     }
 }
 
@@ -105,5 +97,5 @@ fn selecting_all(deployment: &Value) -> Plan {
         object["status"]["observedGeneration"] = meta::generation(deployment).into();
         acts.push(Act::Update { resource: DEPLOYMENTS, subresource: "status", object });
     }
-    Plan { acts, again: None }
+    Plan::of(acts)
 }

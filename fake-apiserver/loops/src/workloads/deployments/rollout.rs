@@ -170,6 +170,6 @@ impl<'v> Rollout<'v> {
         if deployment != **before {
             acts.push(Act::Update { resource: DEPLOYMENTS, subresource: "status", object: deployment });
         }
-        Plan { acts, again }
+        Plan { again, ..Plan::of(acts) }
     }
 }

@@ -7,7 +7,6 @@ pub(crate) mod owners;
 pub(crate) mod pods;
 pub(crate) mod rank;
 pub(crate) mod read;
-pub(crate) mod retries;
 pub(crate) mod scaled;
 pub(crate) mod status;
 pub(crate) mod template;

@@ -73,7 +73,7 @@ pub(crate) fn failed(act: &Act, owner: &Value, refusal: &Refusal) -> Option<(Act
             let message = format!("Error creating: {refusal}");
             Some((event(owner, true, "FailedCreate", message), "FailedCreate", refusal.to_string()))
         }
-        Act::Delete { .. } => {
+        Act::Delete { .. } if refusal.code != 404 => {
             let (message, error) = (format!("Error deleting: {refusal}"), format!("unable to delete pods: {refusal}"));
             Some((event(owner, true, "FailedDelete", message), "FailedDelete", error))
         }

@@ -7,7 +7,6 @@ mod status;
 use super::facts::names::Names;
 use super::facts::owners::{self, Claim, Kind};
 use super::facts::pods::{self, PODS};
-use super::facts::retries::Retries;
 use super::facts::{conditions, rank, read, template};
 use crate::act::{Act, Refusal};
 use crate::objects::{Change, Objects};
@@ -68,16 +67,15 @@ struct Variant {
 pub(super) struct Replicas {
     variant: &'static Variant,
     names: Names,
-    retries: Retries,
 }
 
 impl Replicas {
     pub(super) fn of_sets() -> Replicas {
-        Replicas { variant: &OF_SETS, names: Names::default(), retries: Retries::default() }
+        Replicas { variant: &OF_SETS, names: Names::default() }
     }
 
     pub(super) fn of_controllers() -> Replicas {
-        Replicas { variant: &OF_CONTROLLERS, names: Names::default(), retries: Retries::default() }
+        Replicas { variant: &OF_CONTROLLERS, names: Names::default() }
     }
 
     fn plan(&mut self, owner: &Arc<Value>, failure: Option<(&'static str, String)>, view: &View<'_>) -> Plan {
@@ -99,7 +97,7 @@ impl Replicas {
             object,
         }));
         let seconds = read::int(owner, "/spec/minReadySeconds");
-        Plan { acts, again: pods::next_available(mine.iter().map(|pod| &***pod), seconds, view.now) }
+        Plan { again: pods::next_available(mine.iter().map(|pod| &***pod), seconds, view.now), ..Plan::of(acts) }
     }
 
     fn manage(&mut self, owner: &Arc<Value>, mine: &[&Arc<Value>], view: &View<'_>, acts: &mut Vec<Act>) {
@@ -161,13 +159,8 @@ impl Loop for Replicas {
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
-        match view.objects.get(&self.variant.kind.resource, key) {
-            Some(owner) => self.plan(owner, None, view),
-            None => {
-                self.retries.forget(key);
-                Plan::default()
-            }
-        }
+        let owner = view.objects.get(&self.variant.kind.resource, key);
+        owner.map(|owner| self.plan(owner, None, view)).unwrap_or_default()
     }
 
     fn refused(&mut self, key: &Key, act: &Act, refusal: &Refusal, view: &View<'_>) -> Option<Plan> {
@@ -176,9 +169,9 @@ impl Loop for Replicas {
             return Some(Plan::default());
         }
         let (event, reason, error) = template::failed(act, owner, refusal)?;
-        let mut plan = self.plan(owner, Some((reason, error)), view);
+        let mut plan = self.plan(owner, Some((reason, error.clone())), view);
         plan.acts.insert(0, event);
-        plan.again = read::sooner(plan.again, Some(self.retries.failed(key)));
+        plan.failed = Some(error);
         Some(plan)
     }
 }

@@ -23,9 +23,46 @@ pub(crate) fn template(app: &str, image: &str) -> Value {
 impl World {
     /// Creates an object in the namespace `ns`.
     pub(crate) fn add(&mut self, resource: &Resource, object: Value) {
+        self.add_to("ns", resource, object);
+    }
+
+    /// Creates an object in a namespace, or with an empty one outside of any.
+    pub(crate) fn add_to(&mut self, namespace: &str, resource: &Resource, object: Value) {
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        let act = loops::Act::Create { resource: resource.clone(), key: key(&name), subresource: "", object };
-        self.act(&act).unwrap();
+        let key = Key { namespace: namespace.to_owned(), name };
+        self.act(&loops::Act::Create { resource: resource.clone(), key, subresource: "", object }).unwrap();
+    }
+
+    /// A world with a node `node-1` and its kubelet, beside these loops.
+    pub(crate) fn with_kubelet(mut loops: Vec<Box<dyn loops::Loop>>, rules: &str) -> World {
+        loops.push(loops::nodes::kubelet(vec!["node-1".to_owned()], rules.parse().unwrap()));
+        let mut world = World::new(loops);
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-node-lease"}});
+        world.add_to("", &Resource::new("", "v1", "namespaces"), namespace);
+        world.settle();
+        world
+    }
+
+    /// Creates a pod on the node.
+    pub(crate) fn add_pod(&mut self, name: &str, app: &str, spec: Value) {
+        let mut pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}}, "spec": spec,
+        });
+        pod["spec"]["nodeName"] = "node-1".into();
+        self.add(&PODS, pod);
+    }
+
+    /// The phase of a pod, and the state of its first container.
+    pub(crate) fn state(&self, name: &str) -> String {
+        let pod = self.get(&PODS, name);
+        let status = &pod["status"]["containerStatuses"][0];
+        let state = match &status["state"] {
+            state if state["running"].is_object() => "running".to_owned(),
+            state if state["waiting"].is_object() => state["waiting"]["reason"].as_str().unwrap().to_owned(),
+            state => format!("exit {}", state["terminated"]["exitCode"]),
+        };
+        let ready = if status["ready"] == true { " ready" } else { "" };
+        format!("{} {state}{ready} {}", pod["status"]["phase"].as_str().unwrap(), status["restartCount"])
     }
 
     /// Changes an object as a user does.

@@ -95,6 +95,9 @@ impl World {
     }
 
     fn follow(&mut self, index: usize, key: &Key, plan: Plan, may_be_refused: bool) {
+        if plan.failed.is_some() {
+            self.loops[index].later.insert((self.now.checked_add(SignedDuration::from_secs(1)).unwrap(), key.clone()));
+        }
         if let Some(again) = plan.again {
             let due = self.now.checked_add(SignedDuration::try_from(again).unwrap()).unwrap();
             self.loops[index].later.insert((due, key.clone()));
