@@ -96,6 +96,9 @@ impl Controller {
     pub fn make(self) -> Option<Box<dyn Loop>> {
         Some(match self {
             Controller::GarbageCollector => Box::<GarbageCollector>::default(),
+            Controller::Replication => crate::workloads::replication_controllers(),
+            Controller::Deployment => crate::workloads::deployments(),
+            Controller::ReplicaSet => crate::workloads::replica_sets(),
             _ => return None,
         })
     }

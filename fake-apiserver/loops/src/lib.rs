@@ -13,10 +13,12 @@ mod controller;
 mod engine;
 mod garbage;
 mod kinds;
+pub mod nodes;
 mod objects;
 mod plan;
 mod profile;
 mod resource;
+pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
 pub use controller::{Controller, UnknownController};

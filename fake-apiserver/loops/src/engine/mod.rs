@@ -70,11 +70,8 @@ pub struct Failing {
 impl Engine {
     /// Those loops, which know nothing yet.
     pub fn new(loops: Vec<Box<dyn Loop>>) -> Engine {
-        let members = loops.into_iter().map(|it| Member {
-            recorder: Recorder::new(it.profile().component),
-            it,
-            paused: false,
-        });
+        let members =
+            loops.into_iter().map(|it| Member { recorder: Recorder::new(it.profile().component), it, paused: false });
         Engine { loops: members.collect(), objects: Objects::default(), queue: Queue::default() }
     }
 

@@ -23,7 +23,8 @@ impl Request {
     pub(super) fn of(act: &Act) -> Option<Request> {
         Some(match act {
             Act::Create { resource, key, subresource, object } => {
-                let of = Key { name: if subresource.is_empty() { String::new() } else { key.name.clone() }, ..key.clone() };
+                let of =
+                    Key { name: if subresource.is_empty() { String::new() } else { key.name.clone() }, ..key.clone() };
                 Request::json("POST", path(resource, &of, subresource), object.clone())
             }
             Act::Update { resource, subresource, object } => {

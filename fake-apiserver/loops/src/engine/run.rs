@@ -44,17 +44,7 @@ pub struct Done {
 impl Run {
     pub(super) fn of(item: Item, profile: &'static Profile, key: String, plan: Plan) -> Run {
         let Plan { acts, again, failed } = plan;
-        Run {
-            item,
-            profile,
-            key,
-            acts: acts.into(),
-            again,
-            failed,
-            has_changed: false,
-            sent: None,
-            done: Vec::new(),
-        }
+        Run { item, profile, key, acts: acts.into(), again, failed, has_changed: false, sent: None, done: Vec::new() }
     }
 }
 

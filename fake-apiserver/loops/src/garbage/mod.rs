@@ -204,7 +204,8 @@ impl GarbageCollector {
     fn delete(&mut self, node: &Node<'_>) -> Plan {
         let object = node.object;
         if waits(object) {
-            let blocking: Vec<&Arc<Value>> = node.dependents().filter(|dependent| node.is_blocked_by(dependent)).collect();
+            let blocking: Vec<&Arc<Value>> =
+                node.dependents().filter(|dependent| node.is_blocked_by(dependent)).collect();
             let idle = blocking.iter().filter(|dependent| !waits(dependent));
             self.more.extend(idle.map(|dependent| meta::uid(dependent).to_owned()));
             return match blocking.is_empty() {
@@ -283,9 +284,8 @@ impl<'a> Node<'a> {
     fn owner(&self, reference: &Reference<'a>) -> Result<Option<&'a Arc<Value>>, Unknown> {
         let Reference { api_version, kind, .. } = reference;
         let served = self.objects.kinds().kind(api_version, kind);
-        let ServedKind { resource, namespaced, .. } = served.ok_or_else(|| {
-            Unknown::NoKind(format!("unable to get REST mapping for {api_version}/{kind}."))
-        })?;
+        let ServedKind { resource, namespaced, .. } =
+            served.ok_or_else(|| Unknown::NoKind(format!("unable to get REST mapping for {api_version}/{kind}.")))?;
         let namespace = match (*namespaced, &*self.key.namespace) {
             (true, "") => return Err(Unknown::NoNamespace),
             (true, namespace) => namespace.to_owned(),
@@ -298,9 +298,10 @@ impl<'a> Node<'a> {
     /// Its dependents lose it as their owner, and then it goes.
     fn orphan(&self) -> Plan {
         let uid = meta::uid(self.object);
-        let dependents = self.objects.owned(uid).map(|(resource, key, object)| {
-            Node { resource, key, object, objects: self.objects }.disowned(&[uid])
-        });
+        let dependents = self
+            .objects
+            .owned(uid)
+            .map(|(resource, key, object)| Node { resource, key, object, objects: self.objects }.disowned(&[uid]));
         let mut acts: Vec<Act> = dependents.collect();
         acts.extend(self.without_finalizer(ORPHAN));
         Plan::of(acts)
@@ -367,7 +368,10 @@ impl<'a> Node<'a> {
             about: about.clone(),
             warning: true,
             reason: INVALID_NAMESPACE,
-            message: format!("ownerRef {} does not exist in namespace {namespace:?}", reference.in_namespace(namespace)),
+            message: format!(
+                "ownerRef {} does not exist in namespace {namespace:?}",
+                reference.in_namespace(namespace)
+            ),
         });
         reports.collect()
     }
@@ -396,9 +400,7 @@ fn merged(object: &Value, strategic: &Value) -> Value {
 /// Whether a reference says of an owner what it is.
 fn is_of(reference: &Reference<'_>, owner: &Value) -> bool {
     let text = |field: &str| owner.get(field).and_then(Value::as_str).unwrap_or_default();
-    reference.name == meta::name(owner)
-        && reference.kind == text("kind")
-        && reference.api_version == text("apiVersion")
+    reference.name == meta::name(owner) && reference.kind == text("kind") && reference.api_version == text("apiVersion")
 }
 
 /// Whether all references of a dependent to its owner say what it is.
