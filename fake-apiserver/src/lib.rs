@@ -63,7 +63,6 @@ mod clock;
 mod cluster;
 mod commit;
 mod configuration;
-#[cfg(feature = "controllers")]
 mod controllers;
 mod coverage;
 mod dice;
@@ -76,6 +75,7 @@ mod http;
 mod ids;
 mod index;
 mod joint;
+mod living;
 mod measures;
 mod memo;
 mod reconcile;
@@ -109,8 +109,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use commit::loaded::LoadError;
 pub use commit::saved::StateError;
 pub use control;
-#[cfg(feature = "controllers")]
-pub use controllers::{Controller, Controllers, ControllersError};
+pub use controllers::{Controller, Controllers, ControllersError, Step, UnknownController};
 pub use fault::{Fault, FaultId, Faults, On};
 pub use server::{Builder, CallError, FakeApiServer, Fork, IdentityError, RunningReplica, Seed, StartError};
 pub use version::git_version;

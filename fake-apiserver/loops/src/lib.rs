@@ -1,0 +1,34 @@
+//! The control loops of a cluster that lives: those of kube-controller-manager and kube-scheduler, and a kubelet by rule.
+//!
+//! ```text
+//!   what was written ─▶ Objects (what all loops know) ─▶ Loop::wants ─▶ a queue ─▶ Loop::sync ─▶ Plan: acts, and when again
+//!          ▲                                                                                       │
+//!          └──────────────────────────── the server, as it answers any client ◀────────────────────┘
+//! ```
+//! A loop decides, and does nothing else: what it knows, it is given; what it wants, it returns. It knows no server, waits for nothing, and
+//! reads no clock, so that the same objects at the same time lead to the same acts, which a test can look at one by one.
+
+mod act;
+mod controller;
+mod engine;
+mod garbage;
+mod kinds;
+pub mod nodes;
+mod objects;
+mod plan;
+mod profile;
+mod resource;
+mod services;
+mod tools;
+mod upkeep;
+pub mod workloads;
+
+pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
+pub use controller::{Controller, UnknownController};
+pub use engine::{Done, Engine, Failing, Request, Rest, Run};
+pub use kinds::{Kinds, ServedKind};
+pub use objects::{Change, Objects};
+pub use plan::{Keys, Loop, Plan, View};
+pub use profile::Profile;
+pub use resource::{Key, Resource};
+pub use tools::{Measure, Tools};

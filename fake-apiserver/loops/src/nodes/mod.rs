@@ -1,0 +1,13 @@
+//! Nodes and what runs on them: a scheduler, and a kubelet by rule.
+
+mod kubelet;
+mod rules;
+
+pub use rules::{RuleError, Rules};
+
+use crate::plan::Loop;
+
+/// The kubelet of these nodes, which it registers.
+pub fn kubelet(nodes: Vec<String>, rules: Rules) -> Box<dyn Loop> {
+    Box::new(kubelet::Kubelet::new(nodes, rules))
+}

@@ -1,0 +1,12 @@
+//! What workloads read in objects, and what they write into them.
+
+pub(crate) mod conditions;
+pub(crate) mod hash;
+pub(crate) mod names;
+pub(crate) mod owners;
+pub(crate) mod pods;
+pub(crate) mod rank;
+pub(crate) mod read;
+pub(crate) mod scaled;
+pub(crate) mod status;
+pub(crate) mod template;

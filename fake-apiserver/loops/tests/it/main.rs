@@ -1,0 +1,6 @@
+//! The control loops in a world in memory.
+
+mod deployments;
+mod kubelet;
+mod replicas;
+mod world;
