@@ -43,6 +43,10 @@ pub enum Answer {
     Settled(SettledAnswer),
     /// The snapshot that was saved.
     Snapshot(SnapshotAnswer),
+    /// The cluster that was made.
+    Cluster(ClusterAnswer),
+    /// The seed.
+    Seed(SeedAnswer),
     /// The objects that were written.
     Written {
         /// The number of writes.
@@ -110,6 +114,40 @@ pub struct SettledAnswer {
     pub next: Option<Timestamp>,
     /// The revision.
     pub revision: String,
+}
+
+/// A cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterAnswer {
+    /// Its name.
+    pub name: String,
+    /// Its URL.
+    pub server: String,
+    /// The certificates to trust, PEM in base64; none without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_data: Option<String>,
+    /// The token of its administrator.
+    pub token: String,
+    /// A kubeconfig for its administrator.
+    pub kubeconfig: String,
+    /// The present revision.
+    pub revision: String,
+}
+
+/// A seed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SeedAnswer {
+    /// Its name.
+    pub seed: String,
+    /// Whether clusters can begin from it; otherwise it is being filled.
+    pub ready: bool,
+    /// The cluster to fill, for who has to fill it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Box<ClusterAnswer>>,
 }
 
 /// A snapshot.

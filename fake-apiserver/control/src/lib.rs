@@ -27,7 +27,9 @@ mod text;
 mod verify;
 mod wait;
 
-pub use answer::{Answer, ClockAnswer, FaultAnswer, FaultStatus, SettledAnswer, SnapshotAnswer};
+pub use answer::{
+    Answer, ClockAnswer, ClusterAnswer, FaultAnswer, FaultStatus, SeedAnswer, SettledAnswer, SnapshotAnswer,
+};
 pub use coverage::CoveredRule;
 pub use decode::decode;
 pub use fault::Rule;
@@ -35,7 +37,7 @@ pub use findings::Finding;
 pub use glob::{escaped, glob};
 pub use matching::{Match, Requested};
 pub use obeys::{Asking, Obeying, Obeys};
-pub use order::{Cut, Order, Pace, ReplicaChange, Revisions, Running, ViewState};
+pub use order::{Cut, From, NewCluster, Order, Pace, ReplicaChange, Revisions, Running, ViewState};
 pub use preset::Preset;
 pub use question::{Question, Requests};
 pub use refusal::{Cause, Details, Refusal};

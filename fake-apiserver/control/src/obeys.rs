@@ -6,6 +6,7 @@ use crate::question::Question;
 use crate::refusal::Refusal;
 use serde_json::Value;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// An order that is being obeyed.
 pub type Obeying<'a> = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send + 'a>>;
@@ -16,6 +17,11 @@ pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Value, Refusal>> + Send
 pub trait Obeys: Send + Sync {
     /// Obeys an order. A refused one changes nothing.
     fn obey(&self, order: Order) -> Obeying<'_>;
+
+    /// The cluster of that name beside this one.
+    fn cluster(&self, _name: &str) -> Option<Arc<dyn Obeys>> {
+        None
+    }
 
     /// Answers a question.
     fn ask(&self, question: Question) -> Asking<'_>;

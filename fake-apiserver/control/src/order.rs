@@ -107,6 +107,32 @@ pub enum Order {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         snapshot: Option<String>,
     },
+    /// Makes a cluster beside this one, with a URL of its own: it begins with the objects of another one, or of a seed.
+    CreateCluster(NewCluster),
+    /// Removes a cluster that was made: its watches end, and its URL is nobody's.
+    DeleteCluster {
+        /// Its name.
+        cluster: String,
+    },
+    /// Makes sure that there is a seed, from which clusters can begin. The first who asks gets a cluster to fill, and says when it is ready;
+    /// others wait for that.
+    EnsureSeed {
+        /// The seed's name, such as a hash of what it is made of.
+        seed: String,
+        /// The longest time that is waited for another one who fills it, in seconds of the real clock.
+        #[serde(default = "sixty")]
+        timeout_seconds: u32,
+    },
+    /// Says that a seed is ready: its cluster is frozen, and removed.
+    SeedReady {
+        /// The seed's name.
+        seed: String,
+    },
+    /// Forgets a seed. Clusters that have begun from it stay.
+    ForgetSeed {
+        /// The seed's name.
+        seed: String,
+    },
     /// Applies objects, definitions first; all, or none.
     Seed {
         /// A stream of YAML documents, or of JSON.
@@ -120,6 +146,34 @@ fn one() -> u32 {
 
 fn five() -> u32 {
     5
+}
+
+fn sixty() -> u32 {
+    60
+}
+
+/// A cluster to make.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewCluster {
+    /// Its name, a label of DNS; one that no other has by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it begins with; the present objects of the first cluster by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
+}
+
+/// What a cluster begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum From {
+    /// The present objects of a cluster.
+    Cluster(String),
+    /// A seed that is ready.
+    Seed(String),
 }
 
 /// A change of a replica. What is absent stays as it is.

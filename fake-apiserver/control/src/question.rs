@@ -27,6 +27,15 @@ pub enum Question {
     Replicas,
     /// The controllers.
     Controllers,
+    /// The clusters.
+    Clusters,
+    /// One of the clusters.
+    Cluster {
+        /// Its name.
+        name: String,
+    },
+    /// The seeds.
+    Seeds,
     /// The snapshots.
     Snapshots,
     /// The content of a snapshot, for a file.

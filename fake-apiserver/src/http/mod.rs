@@ -1,6 +1,7 @@
 //! HTTP: routing, negotiation, framing. It never touches the store's state; `api` makes the replies.
 
 mod audit_id;
+mod beside;
 mod body;
 mod computation;
 mod cors;
@@ -38,6 +39,7 @@ mod zpages;
 
 use crate::json;
 
+pub(crate) use beside::Beside;
 pub(crate) use body::Wire;
 pub(crate) use cors::Origins;
 pub(crate) use limits::{Limits, places};

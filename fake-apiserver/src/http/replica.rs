@@ -1,5 +1,6 @@
 //! Replicas: the state of one server of a control plane, which the other servers do not share.
 
+use super::beside::Beside;
 use super::cors::Origins;
 use super::limits::{InFlight, Limits};
 use super::metrics::{HealthChecks, Metrics};
@@ -31,6 +32,8 @@ pub(crate) struct Replica {
     pub(crate) goaway_chance: f64,
     /// The pages about the process.
     pub(crate) pages: Pages,
+    /// The other clusters that are reached through it.
+    pub(crate) beside: Arc<Beside>,
     /// The separator of names and values in the text of `/flagz`, once that was asked for.
     pub(super) separator_of_flags: OnceLock<&'static str>,
     /// The source of choices by chance.
@@ -75,6 +78,7 @@ impl Replica {
             origins: None,
             goaway_chance: 0.0,
             pages: Pages::default(),
+            beside: Arc::default(),
             separator_of_flags: OnceLock::new(),
             dice: Dice::new(None),
             view: View::default(),

@@ -29,6 +29,8 @@ use tokio_util::task::TaskTracker;
 pub struct RunningReplica {
     secure: Option<(SocketAddr, Arc<ServerConfig>)>,
     insecure: Option<SocketAddr>,
+    /// What stands behind its address in its URL: the path of a cluster that is reached through another one's server.
+    path: String,
     clock: OffsetClock,
     replica: Arc<Replica>,
     life: Mutex<Life>,
@@ -59,7 +61,18 @@ impl RunningReplica {
         let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
         let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
         let life = Mutex::new(Life::begin(&replica, [secure, insecure]));
-        RunningReplica { secure: addresses.0, insecure: addresses.1, clock, replica, life }
+        RunningReplica { secure: addresses.0, insecure: addresses.1, path: String::new(), clock, replica, life }
+    }
+
+    /// Lets `replica` answer what comes to another server's ports for that path.
+    pub(super) fn behind(other: &RunningReplica, path: String, replica: Arc<Replica>, clock: OffsetClock) -> Self {
+        let life = Mutex::new(Life::begin(&replica, [None, None]));
+        RunningReplica { secure: other.secure.clone(), insecure: other.insecure, path, clock, replica, life }
+    }
+
+    /// Whether it has ports of its own.
+    pub(super) fn has_ports(&self) -> bool {
+        self.path.is_empty()
     }
 
     /// The address of its HTTPS port, or of its plain HTTP port if it has only that.
@@ -74,18 +87,18 @@ impl RunningReplica {
     /// Its base URL, `https://…` unless the server is insecure only.
     pub fn url(&self) -> String {
         let scheme = if self.secure.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.address())
+        format!("{scheme}://{}{}", self.address(), self.path)
     }
 
     /// Its base URL for clients elsewhere.
     pub(super) fn public_url(&self) -> String {
         let scheme = if self.secure.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.replica.address)
+        format!("{scheme}://{}{}", self.replica.address, self.path)
     }
 
     /// The base URL of its plain HTTP port, if it has one.
     pub fn insecure_url(&self) -> Option<String> {
-        self.insecure.map(|address| format!("http://{address}"))
+        self.insecure.map(|address| format!("http://{address}{}", self.path))
     }
 
     /// The replica that runs.

@@ -62,7 +62,7 @@ impl Seed {
             let before = cluster.catalogs.load();
             let content = cluster.store.freeze();
             let ids = cluster.ids.below(u64::MAX);
-            let idle = fork(replica, &content, ids, CancellationToken::new());
+            let (idle, _) = fork(replica, &content, ids, CancellationToken::new());
             // The served resources are no part of the content.
             if Arc::ptr_eq(&before, &idle.cluster.catalogs.load()) {
                 return Seed(Arc::new(Frozen { content, replica: idle, ids }));
@@ -72,12 +72,17 @@ impl Seed {
 
     /// A new cluster with this content. Its uids and generated names depend on its name, which two forks should not have in common.
     pub fn fork(&self, name: &str) -> Fork {
+        let stop = CancellationToken::new();
+        let (replica, _) = self.replica(name, stop.clone());
+        Fork { replica, _stop: stop.drop_guard() }
+    }
+
+    /// A server of a new cluster with this content, and its clock.
+    pub(super) fn replica(&self, name: &str, stop: CancellationToken) -> (Arc<Replica>, OffsetClock) {
         let Frozen { content, replica, ids } = &*self.0;
         let mut hasher = DefaultHasher::new();
         (ids, name).hash(&mut hasher);
-        let stop = CancellationToken::new();
-        let replica = fork(replica, content, hasher.finish(), stop.clone());
-        Fork { replica, _stop: stop.drop_guard() }
+        fork(replica, content, hasher.finish(), stop)
     }
 
     /// The revision of the content.
@@ -86,15 +91,15 @@ impl Seed {
     }
 }
 
-/// A server of another cluster with that content, like this one.
-fn fork(replica: &Replica, content: &store::Frozen, ids: u64, stop: CancellationToken) -> Arc<Replica> {
+/// A server of another cluster with that content, like this one, and its clock.
+fn fork(replica: &Replica, content: &store::Frozen, ids: u64, stop: CancellationToken) -> (Arc<Replica>, OffsetClock) {
     let cluster = Arc::new(replica.cluster.fork(content, ids, &stop));
     let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
     let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
     own.transport_security.clone_from(&replica.transport_security);
     own.origins.clone_from(&replica.origins);
     own.pages.clone_from(&replica.pages);
-    Arc::new(own)
+    (Arc::new(own), clock)
 }
 
 impl Fork {

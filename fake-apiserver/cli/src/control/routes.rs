@@ -41,7 +41,13 @@ const PATTERNS: [(&str, &str); 7] = [
 /// Answers a request of someone who was let in.
 pub(super) async fn answer(server: &dyn Obeys, request: Request<Incoming>) -> Result<Response<Reply>, Refusal> {
     let path = request.uri().path().to_owned();
-    let (route, mut words) = find(request.method(), &path)?;
+    let Found { cluster, route, mut words } = find(request.method(), &path)?;
+    let cluster = cluster.filter(|name| *name != CLUSTER).map(|name| {
+        let missing = || Refusal::not_found("clusters", name, "; GET /_fake/v1/clusters lists them");
+        server.cluster(name).ok_or_else(missing)
+    });
+    let cluster = cluster.transpose()?;
+    let server = cluster.as_deref().unwrap_or(server);
     let query = request.uri().query().unwrap_or_default().to_owned();
     match route.takes {
         Query => words.append(&mut of_query(&query)?),
@@ -80,19 +86,25 @@ pub(super) async fn answer(server: &dyn Obeys, request: Request<Incoming>) -> Re
     }
 }
 
-/// The line of the table for a request, and the fields that its path has.
-fn find(method: &Method, path: &str) -> Result<(&'static Route, Map<String, Value>), Refusal> {
+/// The meaning of a request's method and path.
+struct Found<'p> {
+    /// The cluster that it is about, if it is about one.
+    cluster: Option<&'p str>,
+    /// The line of the table.
+    route: &'static Route,
+    /// The fields that its path has.
+    words: Map<String, Value>,
+}
+
+/// The meaning of a request.
+fn find<'p>(method: &Method, path: &'p str) -> Result<Found<'p>, Refusal> {
     let rest = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let rest = rest.ok_or_else(|| Refusal::no_such_path(path, &format!("; all begin with {ROOT}")))?;
-    let rest = match rest.strip_prefix("/clusters/") {
-        None => rest,
-        Some(named) => {
-            let (cluster, rest) = named.split_at(named.find('/').unwrap_or(named.len()));
-            if cluster != CLUSTER {
-                return Err(Refusal::not_found("clusters", cluster, &hint(cluster, [CLUSTER])));
-            }
-            rest
-        }
+    // A cluster itself is a thing of the first one.
+    let below = rest.strip_prefix("/clusters/").and_then(|named| Some(named.split_at(named.find('/')?)));
+    let (cluster, rest) = match below {
+        Some((cluster, below)) if below.len() > 1 => (Some(cluster), below),
+        _ => (None, rest),
     };
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let matching: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, fields(route.path, rest)?))).collect();
@@ -102,6 +114,7 @@ fn find(method: &Method, path: &str) -> Result<(&'static Route, Map<String, Valu
     }
     let methods: Vec<&str> = matching.iter().map(|(route, _)| route.method).collect();
     let found = matching.into_iter().find(|(route, _)| route.method == method.as_str());
+    let found = found.map(|(route, words)| Found { cluster, route, words });
     found.ok_or_else(|| Refusal::no_such_method(method.as_str(), path, &methods.join(", ")))
 }
 

@@ -321,6 +321,7 @@ impl Builder {
                 Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
             replica.transport_security.clone_from(&self.transport_security);
             replica.pages.clone_from(&pages);
+            replica.beside = server.control.clusters.beside.clone();
             replica.origins = origins.cloned();
             replica.goaway_chance = self.goaway_chance;
             replica.dice = Dice::new(self.seed.map(|seed| seed.wrapping_add(index as u64)));

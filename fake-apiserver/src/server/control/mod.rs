@@ -6,6 +6,7 @@
 //!                       Question ──▶ questions.rs
 //! ```
 
+mod clusters;
 mod objects;
 mod orders;
 mod questions;
@@ -14,6 +15,7 @@ pub(super) mod state;
 
 use super::FakeApiServer;
 use control::{Answer, Asking, Obeying, Obeys, Order, Question};
+use std::sync::Arc;
 
 impl Obeys for FakeApiServer {
     fn obey(&self, order: Order) -> Obeying<'_> {
@@ -39,9 +41,20 @@ impl Obeys for FakeApiServer {
                 Order::Forget { snapshot } => self.forget(&snapshot),
                 Order::Restore { snapshot, revisions } => self.restore(&snapshot, revisions).await,
                 Order::Reset { snapshot } => self.reset(snapshot.as_deref()).await,
+                Order::CreateCluster(new) => self.create_cluster(new).await.map(Answer::Cluster),
+                Order::DeleteCluster { cluster } => self.delete_cluster(&cluster),
+                Order::EnsureSeed { seed, timeout_seconds } => {
+                    self.ensure_seed(&seed, timeout_seconds).await.map(Answer::Seed)
+                }
+                Order::SeedReady { seed } => self.seed_ready(&seed).await.map(Answer::Seed),
+                Order::ForgetSeed { seed } => self.forget_seed(&seed),
                 Order::Seed { objects } => self.seed(&objects).await,
             }
         })
+    }
+
+    fn cluster(&self, name: &str) -> Option<Arc<dyn Obeys>> {
+        self.control.clusters.get(name).map(|cluster| cluster as Arc<dyn Obeys>)
     }
 
     fn ask(&self, question: Question) -> Asking<'_> {
@@ -52,6 +65,9 @@ impl Obeys for FakeApiServer {
                 Question::Clock => Ok(self.clock_shown()),
                 Question::Replicas => Ok(self.list_replicas()),
                 Question::Controllers => Ok(self.list_controllers()),
+                Question::Clusters => Ok(self.list_clusters()),
+                Question::Cluster { name } => self.one_cluster(&name),
+                Question::Seeds => Ok(self.list_seeds()),
                 Question::Snapshots => Ok(self.list_snapshots()),
                 Question::Snapshot { name } => self.exported(&name),
                 Question::Requests(wanted) => self.recorded(&wanted),

@@ -129,6 +129,10 @@ impl FakeApiServer {
 
     pub(super) async fn change_replica(&self, change: &ReplicaChange) -> Result<Answer, Refusal> {
         let replica = self.checked_replica(change.replica)?;
+        if change.state.is_some() && !replica.has_ports() {
+            let why = "it has no ports of its own: it is reached through those of the first cluster";
+            return Err(Refusal::conflict("replicas", &change.replica.to_string(), why));
+        }
         match change.state {
             Some(Running::Running) if replica.is_stopped() => {
                 let failed = |error| Refusal::conflict("replicas", &change.replica.to_string(), error);

@@ -42,6 +42,7 @@ impl FakeApiServer {
             json!({
                 "replica": index,
                 "url": replica.url(),
+                "insecureUrl": replica.insecure_url(),
                 "state": if replica.is_stopped() { "stopped" } else { "running" },
                 "view": if replica.is_held() { "held" } else { "live" },
                 "clockOffsetSeconds": replica.clock_offset(),

@@ -1,5 +1,6 @@
 //! The state of a server that only orders need.
 
+use super::clusters::Clusters;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::commit::content::Content;
@@ -16,6 +17,8 @@ pub(in crate::server) struct Control {
     /// The objects at the start.
     pub(super) first: Content,
     snapshots: Mutex<BTreeMap<String, Content>>,
+    /// The clusters beside this one.
+    pub(in crate::server) clusters: Clusters,
     /// Held while objects are replaced: one after the other.
     pub(super) replacing: tokio::sync::Mutex<()>,
 }
@@ -24,8 +27,8 @@ impl Control {
     /// The state of a server with that clock, which begins with the objects of `cluster`.
     pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control {
         let first = Content::of(&cluster.store, &cluster.catalog().registry);
-        let (snapshots, replacing) = Default::default();
-        Control { clock: clock.clone(), first, snapshots, replacing }
+        let (snapshots, clusters, replacing) = Default::default();
+        Control { clock: clock.clone(), first, snapshots, clusters, replacing }
     }
 
     pub(super) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Content>> {

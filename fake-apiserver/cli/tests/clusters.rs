@@ -1,0 +1,210 @@
+//! Clusters beside the first one, as tests in any language make them: over the control port, reached by a path.
+#![cfg(unix)]
+
+mod programs;
+
+use programs::{Program, SOON, tokens};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::thread;
+use tempfile::TempDir;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// A program with a control port.
+struct Server {
+    _program: Program,
+    control: String,
+    token: String,
+    _folder: TempDir,
+}
+
+/// The status and the body of a response.
+type Answer = (u16, Value);
+
+/// Sends a request to a URL, and reads its response to the end.
+fn exchange(url: &str, token: &str, method: &str, body: &Value) -> Answer {
+    let (address, path) = url.trim_start_matches("http://").split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(SOON)).expect("a socket");
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let head = format!(
+        "{method} /{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).expect("written");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    // A chunked body has lines with lengths around it.
+    let object = body.find('{').zip(body.rfind('}')).map(|(first, last)| &body[first..=last]);
+    (code, object.and_then(|object| serde_json::from_str(object).ok()).unwrap_or_else(|| body.into()))
+}
+
+impl Server {
+    fn start() -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("control");
+        let flags = ["--secure-port=0".to_owned(), "--insecure-port=0".into(), tokens(folder.path())];
+        let arguments = [&flags[..], &[format!("--write-control={}", file.display())]].concat();
+        let mut program = Program::start(Path::new(env!("CARGO_BIN_EXE_fake-apiserver")), &arguments, "");
+        program.ready();
+        let told: Value = serde_json::from_slice(&fs::read(&file).expect("the file is there")).expect("JSON");
+        let text = |field: &str| told[field].as_str().expect("a text").to_owned();
+        Server { control: text("url"), token: text("token"), _program: program, _folder: folder }
+    }
+
+    fn control(&self, method: &str, path: &str, body: &Value) -> Answer {
+        exchange(&format!("{}/_fake/v1{path}", self.control), &self.token, method, body)
+    }
+
+    fn must(&self, method: &str, path: &str, body: &Value) -> Value {
+        let (code, answer) = self.control(method, path, body);
+        assert!((200..300).contains(&code), "{method} {path}: {code} {answer}");
+        answer
+    }
+
+    /// The URL of a new cluster, over plain HTTP.
+    fn cluster(&self, new: &Value) -> String {
+        plain(self, &self.must("POST", "/clusters", new))
+    }
+}
+
+/// The URL of a cluster over plain HTTP: that of the first one, with the path of this one.
+fn plain(server: &Server, cluster: &Value) -> String {
+    let url = cluster["server"].as_str().expect("a URL");
+    let path = url.find("/clusters/").map_or("", |at| &url[at..]);
+    let replicas = server.must("GET", "/replicas", &Value::Null);
+    let first = replicas["items"][0]["insecureUrl"].as_str().expect("a plain port");
+    format!("{first}{path}")
+}
+
+fn create(url: &str, name: &str) -> u16 {
+    exchange(&format!("{url}{MAPS}"), "t", "POST", &json!({"metadata": {"name": name}})).0
+}
+
+/// The names of the config maps of a cluster that tests have made.
+fn names(url: &str) -> Vec<String> {
+    let (code, list) = exchange(&format!("{url}{MAPS}"), "t", "GET", &Value::Null);
+    assert_eq!(code, 200, "{list}");
+    let items = list["items"].as_array().expect("items").iter();
+    items.map(|item| item["metadata"]["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn clusters_begin_alike_and_go_their_own_ways() {
+    let server = Server::start();
+    let first = plain(&server, &server.must("GET", "/clusters/default", &Value::Null));
+    assert_eq!(create(&first, "common"), 201);
+    let one = server.cluster(&json!({"name": "one"}));
+    let two = server.cluster(&json!({"from": {"cluster": "one"}}));
+    assert!(one.ends_with("/clusters/one") && two.ends_with("/clusters/cluster-1"), "{one} {two}");
+    assert_eq!((create(&one, "own"), create(&one, "common"), create(&two, "own")), (201, 409, 201));
+    assert_eq!(names(&first), ["common"]);
+    assert_eq!(names(&one), ["common", "own"]);
+    // Faults and records are each cluster's own.
+    server.must("POST", "/clusters/one/faults", &json!({"match": {"verbs": ["list"]}, "status": 503}));
+    assert_eq!(exchange(&format!("{one}{MAPS}"), "t", "GET", &Value::Null).0, 503);
+    assert_eq!(names(&two), ["common", "own"]);
+    let recorded = server.must("GET", "/clusters/one/requests?verb=list", &Value::Null);
+    assert_eq!(recorded["items"].as_array().map(Vec::len), Some(1), "{recorded}");
+    // Nobody is let in who is not by the first one.
+    assert_eq!(exchange(&format!("{one}{MAPS}"), "other", "GET", &Value::Null).0, 401);
+    server.must("DELETE", "/clusters/one", &Value::Null);
+    assert_eq!(exchange(&format!("{one}{MAPS}"), "t", "GET", &Value::Null).0, 404);
+    assert_eq!(server.control("GET", "/clusters/one/faults", &Value::Null).0, 404);
+    let all = server.must("GET", "/clusters", &Value::Null);
+    let all: Vec<&str> =
+        all["items"].as_array().expect("items").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(all, ["default", "cluster-1"]);
+}
+
+#[test]
+fn a_watch_of_a_cluster_ends_with_it() {
+    let server = Server::start();
+    let url = server.cluster(&json!({"name": "short"}));
+    let (address, path) = url.trim_start_matches("http://").split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(SOON)).expect("a socket");
+    let head = format!("GET /{path}{MAPS}?watch=true HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("written");
+    let mut begun = [0; 15];
+    stream.read_exact(&mut begun).expect("a head");
+    assert_eq!(&begun, b"HTTP/1.1 200 OK");
+    server.must("DELETE", "/clusters/short", &Value::Null);
+    let mut text = String::new();
+    while !text.ends_with("0\r\n\r\n") {
+        let mut more = [0; 1024];
+        let read = stream.read(&mut more).expect("the watch ends");
+        text += std::str::from_utf8(&more[..read]).expect("text");
+        assert!(read > 0, "{text}");
+    }
+}
+
+#[test]
+fn one_fills_a_seed_and_others_wait_for_it() {
+    let server = Server::start();
+    let first = plain(&server, &server.must("GET", "/clusters/default", &Value::Null));
+    // What is in the first cluster meanwhile is in no seed.
+    assert_eq!(create(&first, "stray"), 201);
+    let begun = server.must("PUT", "/seeds/abc", &json!({}));
+    assert_eq!(begun["ready"], false);
+    let filling = plain(&server, &begun["fill"]);
+    let (code, waiting) = server.control("PUT", "/seeds/abc", &json!({"timeoutSeconds": 0}));
+    assert_eq!((code, &waiting["message"]), (409, &json!("another one fills it, and has not said that it is ready")));
+    assert_eq!(server.control("POST", "/clusters", &json!({"from": {"seed": "abc"}})).0, 409);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| server.must("PUT", "/seeds/abc", &json!({})));
+        assert_eq!(create(&filling, "seeded"), 201);
+        assert_eq!(server.must("POST", "/seeds/abc/ready", &Value::Null)["ready"], true);
+        assert_eq!(waiting.join().expect("an answer")["ready"], true);
+    });
+    assert_eq!(exchange(&format!("{filling}{MAPS}"), "t", "GET", &Value::Null).0, 404);
+    for name in ["a", "b"] {
+        let url = server.cluster(&json!({"name": name, "from": {"seed": "abc"}}));
+        assert_eq!(names(&url), ["seeded"]);
+        assert_eq!(create(&url, name), 201);
+        assert_eq!(names(&url).len(), 2);
+    }
+    assert_eq!(server.control("POST", "/seeds/abc/ready", &Value::Null).0, 409);
+    server.must("DELETE", "/seeds/abc", &Value::Null);
+    assert_eq!(server.must("GET", "/seeds", &Value::Null)["items"], json!([]));
+    // Who was to fill it is gone: another one has to.
+    let begun = server.must("PUT", "/seeds/def", &json!({}));
+    server.must("DELETE", &format!("/clusters/{}", begun["fill"]["name"].as_str().expect("a name")), &Value::Null);
+    assert_eq!(server.must("PUT", "/seeds/def", &json!({"timeoutSeconds": 0}))["ready"], false);
+}
+
+#[test]
+fn wrong_words_change_nothing() {
+    let server = Server::start();
+    server.must("POST", "/clusters", &json!({"name": "taken"}));
+    for (method, path, body, code) in [
+        ("POST", "/clusters", json!({"name": "taken"}), 409),
+        ("POST", "/clusters", json!({"name": "default"}), 409),
+        ("POST", "/clusters", json!({"name": "a/b"}), 422),
+        ("POST", "/clusters", json!({"name": ""}), 422),
+        ("POST", "/clusters", json!({"name": "x".repeat(64)}), 422),
+        ("POST", "/clusters", json!({"from": {"cluster": "takn"}}), 404),
+        ("POST", "/clusters", json!({"from": {"seed": "none"}}), 404),
+        ("POST", "/clusters", json!({"nam": "a"}), 400),
+        ("DELETE", "/clusters/default", Value::Null, 409),
+        ("DELETE", "/clusters/none", Value::Null, 404),
+        ("GET", "/clusters/none", Value::Null, 404),
+        ("GET", "/clusters/none/clock", Value::Null, 404),
+        ("POST", "/seeds/none/ready", Value::Null, 404),
+        ("DELETE", "/seeds/none", Value::Null, 404),
+        ("PATCH", "/clusters/taken/replicas/0", json!({"state": "stopped"}), 409),
+    ] {
+        let (given, answer) = server.control(method, path, &body);
+        assert_eq!(given, code, "{method} {path} {body}: {answer}");
+    }
+    let missing = server.control("POST", "/clusters", &json!({"from": {"cluster": "takn"}})).1;
+    assert!(missing["message"].as_str().expect("a text").contains("did you mean \"taken\"?"), "{missing}");
+    assert_eq!(server.must("GET", "/clusters", &Value::Null)["items"].as_array().map(Vec::len), Some(2));
+}

@@ -1,0 +1,261 @@
+//! Clusters beside the first one, and the seeds that they begin from.
+//!
+//! ```text
+//!   EnsureSeed ── a cluster to fill ── SeedReady ──▶ a seed ──▶ CreateCluster, CreateCluster, ...   each in microseconds
+//! ```
+//! They are reached through the ports of the first cluster, each by a path, and have its users, keys, flags and clock.
+
+use super::state::Control;
+use crate::http::Beside;
+use crate::server::{FakeApiServer, RunningReplica, Seed};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use control::near::hint;
+use control::{Answer, Cause, ClusterAnswer, From, NewCluster, Refusal, SeedAnswer};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// The name of the first cluster.
+const FIRST: &str = "default";
+/// The most clusters at a time, and the most seeds.
+const MOST: usize = 20_000;
+const MOST_SEEDS: usize = 1_000;
+/// The beginning of the names of clusters that seeds are filled in.
+const FILLING: &str = "seed";
+/// The longest name.
+const LONGEST_NAME: usize = 63;
+
+/// The clusters beside the first one.
+#[derive(Default)]
+pub(in crate::server) struct Clusters {
+    /// The way to them.
+    pub(in crate::server) beside: Arc<Beside>,
+    all: Mutex<BTreeMap<String, Arc<FakeApiServer>>>,
+    seeds: Mutex<BTreeMap<String, Filled>>,
+    /// The number of changes of seeds so far.
+    changes: watch::Sender<u64>,
+    /// Held while a seed is looked for, and made if there is none.
+    seeding: tokio::sync::Mutex<()>,
+    /// The number of clusters that were given a name.
+    named: Mutex<u64>,
+}
+
+/// A seed.
+enum Filled {
+    Ready(Seed),
+    /// The cluster of that name is being filled for it.
+    Not(String),
+}
+
+impl Clusters {
+    pub(super) fn get(&self, name: &str) -> Option<Arc<FakeApiServer>> {
+        self.all().get(name).cloned()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<FakeApiServer>>> {
+        self.all.lock().expect("no holder of this lock can panic")
+    }
+
+    fn seeds(&self) -> MutexGuard<'_, BTreeMap<String, Filled>> {
+        self.seeds.lock().expect("no holder of this lock can panic")
+    }
+
+    /// A name that no cluster has had that was given one.
+    fn next(&self, beginning: &str) -> String {
+        let mut named = self.named.lock().expect("no holder of this lock can panic");
+        *named += 1;
+        format!("{beginning}-{named}")
+    }
+}
+
+impl FakeApiServer {
+    pub(super) async fn create_cluster(&self, new: NewCluster) -> Result<ClusterAnswer, Refusal> {
+        let name = new.name.unwrap_or_else(|| self.control.clusters.next("cluster"));
+        self.check_new(&name)?;
+        let seed = match &new.from {
+            None => self.freeze().await,
+            Some(From::Cluster(name)) if name == FIRST => self.freeze().await,
+            Some(From::Cluster(name)) => self.other(name)?.freeze().await,
+            Some(From::Seed(name)) => self.seed_of(name)?,
+        };
+        self.add_cluster(&name, &seed)
+    }
+
+    fn check_new(&self, name: &str) -> Result<(), Refusal> {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let is_name = (1..=LONGEST_NAME).contains(&name.len())
+            && name.chars().all(|c| is_letter(c) || c == '-')
+            && name.starts_with(is_letter)
+            && name.ends_with(is_letter);
+        if !is_name {
+            let why =
+                "a name has 1 to 63 lower-case letters, digits and '-', and begins and ends with a letter or digit";
+            return Err(Refusal::invalid("clusters", name, vec![Cause::invalid("name", name, why)]));
+        }
+        let all = self.control.clusters.all();
+        if name == FIRST || all.contains_key(name) {
+            return Err(Refusal::conflict("clusters", name, format_args!("clusters {name:?} already exists")));
+        }
+        match all.len() < MOST {
+            true => Ok(()),
+            false => {
+                Err(Refusal::conflict("clusters", name, format_args!("there are at most {MOST} clusters at a time")))
+            }
+        }
+    }
+
+    /// Lets a cluster begin with that content.
+    fn add_cluster(&self, name: &str, seed: &Seed) -> Result<ClusterAnswer, Refusal> {
+        let clusters = &self.control.clusters;
+        let shutdown = self.shutdown.child_token();
+        let (replica, clock) = seed.replica(name, shutdown.clone());
+        let running = RunningReplica::behind(&self.replicas[0], Beside::path(name), replica.clone(), clock);
+        let server = Arc::new(FakeApiServer {
+            control: Control::of(&replica.cluster, &self.control.clock),
+            cluster: replica.cluster.clone(),
+            replicas: vec![running],
+            ca_pem: self.ca_pem.clone(),
+            admin_token: self.admin_token.clone(),
+            shutdown,
+            controllers: None,
+        });
+        // Another one may have taken the name meanwhile.
+        self.check_new(name)?;
+        clusters.all().insert(name.to_owned(), server.clone());
+        clusters.beside.add(name, replica);
+        Ok(server.as_cluster(name))
+    }
+
+    pub(super) fn delete_cluster(&self, name: &str) -> Result<Answer, Refusal> {
+        let cluster = self.other(name)?;
+        self.control.clusters.all().remove(name);
+        self.control.clusters.beside.remove(name);
+        cluster.shutdown.cancel();
+        Ok(Answer::Done {})
+    }
+
+    pub(super) fn list_clusters(&self) -> Value {
+        let all = self.control.clusters.all();
+        let others = all.iter().map(|(name, cluster)| cluster.as_cluster(name));
+        json!({"items": std::iter::once(self.as_cluster(FIRST)).chain(others).collect::<Vec<_>>()})
+    }
+
+    pub(super) fn one_cluster(&self, name: &str) -> Result<Value, Refusal> {
+        let found = if name == FIRST { self.as_cluster(FIRST) } else { self.other(name)?.as_cluster(name) };
+        serde_json::to_value(found).map_err(Refusal::internal)
+    }
+
+    /// A cluster beside the first one.
+    fn other(&self, name: &str) -> Result<Arc<FakeApiServer>, Refusal> {
+        if name == FIRST {
+            return Err(Refusal::conflict("clusters", name, "it is the first cluster, which ends with the server"));
+        }
+        let clusters = &self.control.clusters;
+        let missing = || Refusal::not_found("clusters", name, &hint(name, clusters.all().keys().map(String::as_str)));
+        clusters.get(name).ok_or_else(missing)
+    }
+
+    fn as_cluster(&self, name: &str) -> ClusterAnswer {
+        ClusterAnswer {
+            name: name.to_owned(),
+            server: self.replicas[0].public_url(),
+            ca_data: self.ca_pem.as_ref().map(|pem| STANDARD.encode(pem)),
+            token: self.admin_token.clone(),
+            kubeconfig: self.kubeconfig(),
+            revision: self.cluster.store.revision().to_string(),
+        }
+    }
+
+    fn seed_of(&self, name: &str) -> Result<Seed, Refusal> {
+        let seeds = self.control.clusters.seeds();
+        match seeds.get(name) {
+            Some(Filled::Ready(seed)) => Ok(seed.clone()),
+            Some(Filled::Not(cluster)) => Err(Refusal::conflict(
+                "seeds",
+                name,
+                format_args!("it is not ready: cluster {cluster:?} is being filled"),
+            )),
+            None => Err(Refusal::not_found("seeds", name, &hint(name, seeds.keys().map(String::as_str)))),
+        }
+    }
+
+    pub(super) async fn ensure_seed(&self, name: &str, timeout_seconds: u32) -> Result<SeedAnswer, Refusal> {
+        let clusters = &self.control.clusters;
+        let mut changes = clusters.changes.subscribe();
+        let limit = tokio::time::sleep(Duration::from_secs(timeout_seconds.into()));
+        tokio::pin!(limit);
+        loop {
+            changes.borrow_and_update();
+            if let Some(answer) = self.seed_or_task(name).await? {
+                return Ok(answer);
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = &mut limit => {
+                    return Err(Refusal::conflict("seeds", name, "another one fills it, and has not said that it is ready"));
+                }
+            }
+        }
+    }
+
+    /// The seed, if it is ready, or a cluster to fill for it; `None` if another one fills it.
+    async fn seed_or_task(&self, name: &str) -> Result<Option<SeedAnswer>, Refusal> {
+        let clusters = &self.control.clusters;
+        let _seeding = clusters.seeding.lock().await;
+        match clusters.seeds().get(name) {
+            Some(Filled::Ready(_)) => return Ok(Some(SeedAnswer { seed: name.to_owned(), ready: true, fill: None })),
+            // It is left alone if that cluster was deleted.
+            Some(Filled::Not(cluster)) if clusters.get(cluster).is_some() => return Ok(None),
+            None if clusters.seeds().len() >= MOST_SEEDS => {
+                let why = format!("there are at most {MOST_SEEDS} seeds at a time");
+                return Err(Refusal::conflict("seeds", name, why));
+            }
+            _ => {}
+        }
+        let cluster = clusters.next(FILLING);
+        self.check_new(&cluster)?;
+        self.add_cluster(&cluster, &self.freeze().await)?;
+        let filled = self.other(&cluster)?;
+        filled.put_back(&self.control.first).await;
+        clusters.seeds().insert(name.to_owned(), Filled::Not(cluster.clone()));
+        let fill = Some(Box::new(filled.as_cluster(&cluster)));
+        Ok(Some(SeedAnswer { seed: name.to_owned(), ready: false, fill }))
+    }
+
+    pub(super) async fn seed_ready(&self, name: &str) -> Result<SeedAnswer, Refusal> {
+        let clusters = &self.control.clusters;
+        let cluster = match clusters.seeds().get(name) {
+            Some(Filled::Not(cluster)) => cluster.clone(),
+            Some(Filled::Ready(_)) => return Err(Refusal::conflict("seeds", name, "it is ready already")),
+            None => return Err(Refusal::not_found("seeds", name, "; PUT makes one")),
+        };
+        let seed = self.other(&cluster)?.freeze().await;
+        clusters.seeds().insert(name.to_owned(), Filled::Ready(seed));
+        clusters.changes.send_modify(|changes| *changes += 1);
+        self.delete_cluster(&cluster)?;
+        Ok(SeedAnswer { seed: name.to_owned(), ready: true, fill: None })
+    }
+
+    pub(super) fn forget_seed(&self, name: &str) -> Result<Answer, Refusal> {
+        let clusters = &self.control.clusters;
+        let known = clusters.seeds().remove(name);
+        clusters.changes.send_modify(|changes| *changes += 1);
+        match known {
+            Some(Filled::Ready(_)) => Ok(Answer::Done {}),
+            Some(Filled::Not(cluster)) => self.delete_cluster(&cluster),
+            None => Err(Refusal::not_found("seeds", name, "")),
+        }
+    }
+
+    pub(super) fn list_seeds(&self) -> Value {
+        let seeds = self.control.clusters.seeds();
+        let items = seeds.iter().map(|(name, seed)| match seed {
+            Filled::Ready(_) => json!({"seed": name, "ready": true}),
+            Filled::Not(cluster) => json!({"seed": name, "ready": false, "cluster": cluster}),
+        });
+        json!({"items": items.collect::<Vec<_>>()})
+    }
+}
