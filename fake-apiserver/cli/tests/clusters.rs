@@ -108,7 +108,11 @@ fn clusters_begin_alike_and_go_their_own_ways() {
     assert_eq!(names(&first), ["common"]);
     assert_eq!(names(&one), ["common", "own"]);
     // Faults and records are each cluster's own.
-    server.must("POST", "/clusters/one/faults", &json!({"match": {"verbs": ["list"]}, "status": 503}));
+    server.must(
+        "POST",
+        "/clusters/one/faults",
+        &json!({"match": {"verbs": ["list"]}, "actions": [{"status": {"code": 503}}]}),
+    );
     assert_eq!(exchange(&format!("{one}{MAPS}"), "t", "GET", &Value::Null).0, 503);
     assert_eq!(names(&two), ["common", "own"]);
     let recorded = server.must("GET", "/clusters/one/requests?verb=list", &Value::Null);

@@ -19,8 +19,8 @@ pub trait Obeys: Send + Sync {
     fn obey(&self, order: Order) -> Obeying<'_>;
 
     /// The cluster of that name beside this one.
-    fn cluster(&self, _name: &str) -> Option<Arc<dyn Obeys>> {
-        None
+    fn cluster(&self, name: &str) -> Result<Arc<dyn Obeys>, Refusal> {
+        Err(Refusal::not_found("clusters", name, ""))
     }
 
     /// Answers a question.

@@ -34,6 +34,8 @@ pub enum Question {
         /// Its name.
         name: String,
     },
+    /// The kubeconfig of the administrator, for a file.
+    Kubeconfig,
     /// The seeds.
     Seeds,
     /// The snapshots.

@@ -42,11 +42,7 @@ const PATTERNS: [(&str, &str); 7] = [
 pub(super) async fn answer(server: &dyn Obeys, request: Request<Incoming>) -> Result<Response<Reply>, Refusal> {
     let path = request.uri().path().to_owned();
     let Found { cluster, route, mut words } = find(request.method(), &path)?;
-    let cluster = cluster.filter(|name| *name != CLUSTER).map(|name| {
-        let missing = || Refusal::not_found("clusters", name, "; GET /_fake/v1/clusters lists them");
-        server.cluster(name).ok_or_else(missing)
-    });
-    let cluster = cluster.transpose()?;
+    let cluster = cluster.filter(|name| *name != CLUSTER).map(|name| server.cluster(name)).transpose()?;
     let server = cluster.as_deref().unwrap_or(server);
     let query = request.uri().query().unwrap_or_default().to_owned();
     match route.takes {

@@ -87,6 +87,7 @@ pub(super) const ROUTES: &[Route] = &[
     route("POST", "/clusters", Order("createCluster"), Words, "Makes a cluster that begins with the objects of another one, or of a seed").created(),
     route("GET", "/clusters/{name}", Question("cluster"), Nothing, "A cluster: its URL, its kubeconfig"),
     route("DELETE", "/clusters/{cluster}", Order("deleteCluster"), Nothing, "Removes a cluster that was made"),
+    route("GET", "/kubeconfig", Question("kubeconfig"), Nothing, "The kubeconfig of the administrator, for a file; of another cluster under its path"),
     route("GET", "/seeds", Question("seeds"), Nothing, "The seeds"),
     route("PUT", "/seeds/{seed}", Order("ensureSeed"), Words, "Makes sure that there is a seed: the first who asks gets a cluster to fill, others wait"),
     route("POST", "/seeds/{seed}/ready", Order("seedReady"), Nothing, "Says that a seed is filled: clusters can begin from it"),

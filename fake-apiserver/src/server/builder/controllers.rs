@@ -87,7 +87,7 @@ fn is_built(controller: Controller) -> bool {
 
 impl FakeApiServer {
     /// Starts the controllers; those that are clients over a connection with that token.
-    pub(super) fn start_controllers(&mut self, settings: &Settings, token: Option<&str>) {
+    pub(in crate::server) fn start_controllers(&mut self, settings: &Settings, token: Option<&str>) {
         let loops: Vec<_> = settings.kinds.iter().filter(|one| making(**one) == Making::Loop).collect();
         if loops.is_empty() && token.is_none() {
             return;

@@ -6,6 +6,7 @@
 //! They are reached through the ports of the first cluster, each by a path, and have its users, keys, flags and clock.
 
 use super::state::Control;
+use crate::controllers::{Controllers, Settings};
 use crate::http::Beside;
 use crate::server::{FakeApiServer, RunningReplica, Seed};
 use base64::Engine;
@@ -113,7 +114,7 @@ impl FakeApiServer {
         let shutdown = self.shutdown.child_token();
         let (replica, clock) = seed.replica(name, shutdown.clone());
         let running = RunningReplica::behind(&self.replicas[0], Beside::path(name), replica.clone(), clock);
-        let server = Arc::new(FakeApiServer {
+        let mut server = FakeApiServer {
             control: Control::of(&replica.cluster, &self.control.clock),
             cluster: replica.cluster.clone(),
             replicas: vec![running],
@@ -121,7 +122,11 @@ impl FakeApiServer {
             admin_token: self.admin_token.clone(),
             shutdown,
             controllers: None,
-        });
+        };
+        let kinds = self.controllers.iter().flat_map(Controllers::all).collect();
+        // Those that are clients over a connection have one to the first cluster only.
+        server.start_controllers(&Settings { kinds, ..Settings::default() }, None);
+        let server = Arc::new(server);
         // Another one may have taken the name meanwhile.
         self.check_new(name)?;
         clusters.all().insert(name.to_owned(), server.clone());
@@ -149,12 +154,16 @@ impl FakeApiServer {
     }
 
     /// A cluster beside the first one.
-    fn other(&self, name: &str) -> Result<Arc<FakeApiServer>, Refusal> {
+    pub(super) fn other(&self, name: &str) -> Result<Arc<FakeApiServer>, Refusal> {
         if name == FIRST {
             return Err(Refusal::conflict("clusters", name, "it is the first cluster, which ends with the server"));
         }
         let clusters = &self.control.clusters;
-        let missing = || Refusal::not_found("clusters", name, &hint(name, clusters.all().keys().map(String::as_str)));
+        let missing = || {
+            let all = clusters.all();
+            let names = std::iter::once(FIRST).chain(all.keys().map(String::as_str));
+            Refusal::not_found("clusters", name, &hint(name, names))
+        };
         clusters.get(name).ok_or_else(missing)
     }
 
@@ -205,15 +214,20 @@ impl FakeApiServer {
     async fn seed_or_task(&self, name: &str) -> Result<Option<SeedAnswer>, Refusal> {
         let clusters = &self.control.clusters;
         let _seeding = clusters.seeding.lock().await;
-        match clusters.seeds().get(name) {
-            Some(Filled::Ready(_)) => return Ok(Some(SeedAnswer { seed: name.to_owned(), ready: true, fill: None })),
-            // It is left alone if that cluster was deleted.
-            Some(Filled::Not(cluster)) if clusters.get(cluster).is_some() => return Ok(None),
-            None if clusters.seeds().len() >= MOST_SEEDS => {
-                let why = format!("there are at most {MOST_SEEDS} seeds at a time");
-                return Err(Refusal::conflict("seeds", name, why));
+        {
+            let seeds = clusters.seeds();
+            match seeds.get(name) {
+                Some(Filled::Ready(_)) => {
+                    return Ok(Some(SeedAnswer { seed: name.to_owned(), ready: true, fill: None }));
+                }
+                // It is left alone if that cluster was deleted.
+                Some(Filled::Not(cluster)) if clusters.get(cluster).is_some() => return Ok(None),
+                None if seeds.len() >= MOST_SEEDS => {
+                    let why = format!("there are at most {MOST_SEEDS} seeds at a time");
+                    return Err(Refusal::conflict("seeds", name, why));
+                }
+                _ => {}
             }
-            _ => {}
         }
         let cluster = clusters.next(FILLING);
         self.check_new(&cluster)?;
@@ -245,7 +259,8 @@ impl FakeApiServer {
         clusters.changes.send_modify(|changes| *changes += 1);
         match known {
             Some(Filled::Ready(_)) => Ok(Answer::Done {}),
-            Some(Filled::Not(cluster)) => self.delete_cluster(&cluster),
+            Some(Filled::Not(cluster)) if clusters.get(&cluster).is_some() => self.delete_cluster(&cluster),
+            Some(Filled::Not(_)) => Ok(Answer::Done {}),
             None => Err(Refusal::not_found("seeds", name, "")),
         }
     }

@@ -53,8 +53,8 @@ impl Obeys for FakeApiServer {
         })
     }
 
-    fn cluster(&self, name: &str) -> Option<Arc<dyn Obeys>> {
-        self.control.clusters.get(name).map(|cluster| cluster as Arc<dyn Obeys>)
+    fn cluster(&self, name: &str) -> Result<Arc<dyn Obeys>, Refusal> {
+        self.other(name).map(|cluster| cluster as Arc<dyn Obeys>)
     }
 
     fn ask(&self, question: Question) -> Asking<'_> {
@@ -67,6 +67,7 @@ impl Obeys for FakeApiServer {
                 Question::Controllers => Ok(self.list_controllers()),
                 Question::Clusters => Ok(self.list_clusters()),
                 Question::Cluster { name } => self.one_cluster(&name),
+                Question::Kubeconfig => Ok(self.kubeconfig().into()),
                 Question::Seeds => Ok(self.list_seeds()),
                 Question::Snapshots => Ok(self.list_snapshots()),
                 Question::Snapshot { name } => self.exported(&name),
