@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// The conditions and limits of waiting for answers.
 #[derive(Clone, Copy)]
@@ -18,12 +19,14 @@ pub struct Waiting<'a> {
     pub until: Until,
     /// The number of answers to wait for.
     pub answers: Option<usize>,
-    /// The time limit.
+    /// The time without a byte after which nothing more is waited for.
     pub patience: Duration,
     /// The vigil, whose rounds an attacker waits for that reads nothing.
     pub vigil: &'a Vigil,
 }
 
+/// The most times of patience for one exchange, whatever comes: a busy machine is slow, but answers end.
+const MOST_PATIENCE: u32 = 30;
 /// The number of rounds of the vigil during which an attacker reads nothing.
 const UNREAD_ROUNDS: u64 = 20;
 /// The payload of the last ping.
@@ -60,9 +63,10 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
         loop {
             tokio::select! {
                 () = &mut sending, if !sent => sent = true,
-                length = read.read(&mut buffer) => match length {
-                    Ok(length) if length > 0 => reader.take(&buffer[..length]),
-                    _ => return Some("closed"),
+                length = timeout(waiting.patience, read.read(&mut buffer)) => match length {
+                    Ok(Ok(length)) if length > 0 => reader.take(&buffer[..length]),
+                    Ok(_) => return Some("closed"),
+                    Err(_) => return Some("open"),
                 },
             }
             if waiting.answers.is_some_and(|answers| reader.finished() >= answers) {
@@ -70,7 +74,7 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
             }
         }
     };
-    let end = tokio::time::timeout(waiting.patience, reading).await.unwrap_or(Some("open"));
+    let end = timeout(waiting.patience * MOST_PATIENCE, reading).await.unwrap_or(Some("open"));
     told(reader.end().into_iter().chain(end.map(str::to_owned)))
 }
 
@@ -139,17 +143,20 @@ pub async fn http2(stream: Box<dyn Stream>, script: Script, waiting: Waiting<'_>
             while filled < head.len() {
                 tokio::select! {
                     () = &mut sending, if !sent => sent = true,
-                    length = read.read(&mut head[filled..]) => match length {
-                        Ok(length) if length > 0 => filled += length,
-                        _ => return Some("closed"),
+                    length = timeout(waiting.patience, read.read(&mut head[filled..])) => match length {
+                        Ok(Ok(length)) if length > 0 => filled += length,
+                        Ok(_) => return Some("closed"),
+                        Err(_) => return Some("open"),
                     },
                 }
             }
             let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
             let stream = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]);
             let mut payload = vec![0; length];
-            if read.read_exact(&mut payload).await.is_err() {
-                return Some("closed");
+            match timeout(waiting.patience, read.read_exact(&mut payload)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(_)) => return Some("closed"),
+                Err(_) => return Some("open"),
             }
             let (kind, flags) = (head[3], head[4]);
             match kind {
@@ -173,7 +180,7 @@ pub async fn http2(stream: Box<dyn Stream>, script: Script, waiting: Waiting<'_>
             }
         }
     };
-    let end = tokio::time::timeout(waiting.patience, reading).await.unwrap_or(Some("open"));
+    let end = timeout(waiting.patience * MOST_PATIENCE, reading).await.unwrap_or(Some("open"));
     let all = tally(answers.into_values().filter_map(Answer::told));
     let words = [all].into_iter().filter(|all| !all.is_empty()).chain(ends).chain(end.map(str::to_owned));
     told(words)

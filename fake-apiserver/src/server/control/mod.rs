@@ -14,7 +14,7 @@ mod seed;
 pub(super) mod state;
 
 use super::FakeApiServer;
-use control::{Answer, Asking, Obeying, Obeys, Order, Question};
+use control::{Answer, Asking, Obeying, Obeys, Order, Question, Refusal};
 use std::sync::Arc;
 
 impl Obeys for FakeApiServer {
