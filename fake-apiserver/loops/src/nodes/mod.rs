@@ -2,6 +2,7 @@
 
 mod kubelet;
 mod rules;
+mod scheduler;
 
 pub use rules::{RuleError, Rules};
 
@@ -10,4 +11,9 @@ use crate::plan::Loop;
 /// The kubelet of these nodes, which it registers.
 pub fn kubelet(nodes: Vec<String>, rules: Rules) -> Box<dyn Loop> {
     Box::new(kubelet::Kubelet::new(nodes, rules))
+}
+
+/// The scheduler.
+pub fn scheduler() -> Box<dyn Loop> {
+    Box::<scheduler::Scheduler>::default()
 }

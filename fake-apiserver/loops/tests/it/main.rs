@@ -3,4 +3,5 @@
 mod deployments;
 mod kubelet;
 mod replicas;
+mod scheduler;
 mod world;
