@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio::time::Instant;
 
 /// The longest time for which anything is waited.
@@ -43,7 +45,14 @@ impl Clock for SystemClock {
 
 /// A clock that others move. Clones share the same time.
 #[derive(Debug, Clone)]
-pub struct ManualClock(Arc<Mutex<Hands>>);
+pub struct ManualClock(Arc<Face>);
+
+/// The hands, and those who look at them.
+#[derive(Debug)]
+struct Face {
+    hands: Mutex<Hands>,
+    moved: Notify,
+}
 
 /// The state of a clock.
 #[derive(Debug, Clone, Copy)]
@@ -73,31 +82,46 @@ impl Hands {
 impl ManualClock {
     /// A clock that shows `start`, and stands still until it is moved.
     pub fn new(start: Timestamp) -> Self {
-        ManualClock(Arc::new(Mutex::new(Hands::Frozen(start))))
+        ManualClock::of(Hands::Frozen(start))
     }
 
     /// A clock that runs as the system's does until it is moved.
     pub fn running() -> Self {
-        ManualClock(Arc::new(Mutex::new(Hands::Running(SignedDuration::ZERO))))
+        ManualClock::of(Hands::Running(SignedDuration::ZERO))
+    }
+
+    fn of(hands: Hands) -> Self {
+        ManualClock(Arc::new(Face { hands: Mutex::new(hands), moved: Notify::new() }))
     }
 
     /// Advances the clock by `by`, backwards if negative. It stops at the limits of [`Timestamp`].
     pub fn advance(&self, by: SignedDuration) {
-        let mut hands = self.hands();
-        *hands = hands.at(plus(hands.show(), by));
+        self.change(|hands| hands.at(plus(hands.show(), by)));
     }
 
     /// Sets the time.
     pub fn set(&self, to: Timestamp) {
-        let mut hands = self.hands();
-        *hands = hands.at(to);
+        self.change(|hands| hands.at(to));
     }
 
     /// Lets it stand still, or run from where it is.
     pub fn freeze(&self, frozen: bool) {
+        self.change(|hands| {
+            let now = hands.show();
+            if frozen { Hands::Frozen(now) } else { Hands::Running(SignedDuration::ZERO).at(now) }
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(Hands) -> Hands) {
         let mut hands = self.hands();
-        let now = hands.show();
-        *hands = if frozen { Hands::Frozen(now) } else { Hands::Running(SignedDuration::ZERO).at(now) };
+        *hands = change(*hands);
+        drop(hands);
+        self.0.moved.notify_waiters();
+    }
+
+    /// Completes when it is moved after this call, whenever the result is awaited.
+    pub(crate) fn moved(&self) -> Notified<'_> {
+        self.0.moved.notified()
     }
 
     /// Whether it stands still.
@@ -106,7 +130,7 @@ impl ManualClock {
     }
 
     fn hands(&self) -> MutexGuard<'_, Hands> {
-        self.0.lock().expect("no holder of this lock can panic")
+        self.0.hands.lock().expect("no holder of this lock can panic")
     }
 }
 

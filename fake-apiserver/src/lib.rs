@@ -63,7 +63,6 @@ mod clock;
 mod cluster;
 mod commit;
 mod configuration;
-#[cfg(feature = "controllers")]
 mod controllers;
 mod dice;
 mod discovery;
@@ -75,6 +74,7 @@ mod http;
 mod ids;
 mod index;
 mod joint;
+mod living;
 mod measures;
 mod memo;
 mod reconcile;
@@ -108,8 +108,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use commit::loaded::LoadError;
 pub use commit::saved::StateError;
 pub use control;
-#[cfg(feature = "controllers")]
-pub use controllers::{Controller, Controllers, ControllersError};
+pub use controllers::{Controller, Controllers, ControllersError, Step, UnknownController};
 pub use fault::{Fault, FaultId, Faults, On};
 pub use server::{Builder, CallError, FakeApiServer, Fork, IdentityError, RunningReplica, Seed, StartError};
 pub use version::git_version;

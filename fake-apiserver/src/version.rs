@@ -11,3 +11,16 @@ pub const PATCH: u32 = 1;
 pub fn git_version() -> String {
     format!("v{MAJOR}.{MINOR}.{PATCH}")
 }
+
+/// The platform as Go names it, such as `linux/amd64`.
+pub(crate) fn platform() -> String {
+    format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH))
+}
+
+fn go_architecture(architecture: &str) -> &str {
+    match architecture {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}

@@ -34,6 +34,10 @@ pub enum Answer {
     Stepped {
         /// The keys.
         keys: Vec<String>,
+        /// The requests that it made for that, with the status codes of the answers, such as `DELETE /api/v1/... 200`; empty for a controller
+        /// that is a client over a connection.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        requests: Vec<String>,
     },
     /// Whether all controllers have come to rest.
     Settled(SettledAnswer),
@@ -97,6 +101,13 @@ pub struct SettledAnswer {
     pub writes: u64,
     /// The controllers that have not.
     pub busy: Vec<String>,
+    /// What failed, and is tried again later: the controller, the key, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
+    /// When something will be due, if nothing changes before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    pub next: Option<Timestamp>,
     /// The revision.
     pub revision: String,
 }

@@ -1,4 +1,4 @@
-//! The controllers of kube-controller-manager by its names, and the choice of some of them.
+//! The controllers of kube-controller-manager by its names.
 //!
 //! The names are those of `cmd/kube-controller-manager/names/controller_names.go`, the aliases those of the descriptors in
 //! `cmd/kube-controller-manager/app` (v1.37.1).
@@ -120,38 +120,6 @@ impl FromStr for Controller {
     }
 }
 
-/// An element of `--controllers`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    /// `*`: all usual controllers that are not named.
-    All,
-    /// `foo`: with this controller.
-    With(Controller),
-    /// `-foo`: without this controller.
-    Without(Controller),
-}
-
-impl FromStr for Choice {
-    type Err = UnknownController;
-
-    fn from_str(word: &str) -> Result<Self, UnknownController> {
-        Ok(match word.strip_prefix('-') {
-            None if word == "*" => Choice::All,
-            None => Choice::With(word.parse()?),
-            Some(name) => Choice::Without(name.parse()?),
-        })
-    }
-}
-
-/// Whether choices enable a controller, by the first one that names it; `None` if none does, and only `*` and defaults decide.
-pub fn chosen(controller: Controller, choices: &[Choice]) -> Option<bool> {
-    choices.iter().find_map(|choice| match choice {
-        Choice::With(of) if *of == controller => Some(true),
-        Choice::Without(of) if *of == controller => Some(false),
-        _ => None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,22 +133,8 @@ mod tests {
             let names = controller.make().map(|made| (made.profile().name, made.profile().alias));
             assert!(names.is_none_or(|names| names == (controller.name(), controller.alias())), "{controller:?}");
         }
-        let refused = "-deployments".parse::<Choice>().map_err(|error| error.to_string());
+        let refused = "deployments".parse::<Controller>().map_err(|error| error.to_string());
         assert_eq!(refused, Err(r#""deployments" is not in the list of known controllers"#.into()));
         assert!("".parse::<Controller>().is_err());
-    }
-
-    #[test]
-    fn the_first_word_about_a_controller_counts() {
-        for (words, expected) in [
-            ("*", None),
-            ("garbagecollector", Some(true)),
-            ("*,-garbage-collector-controller", Some(false)),
-            ("-garbagecollector,garbagecollector", Some(false)),
-            ("job", None),
-        ] {
-            let choices: Vec<Choice> = words.split(',').map(|word| word.parse().unwrap()).collect();
-            assert_eq!(chosen(Controller::GarbageCollector, &choices), expected, "{words}");
-        }
     }
 }

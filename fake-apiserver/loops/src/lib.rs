@@ -21,7 +21,7 @@ mod resource;
 pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
-pub use controller::{Choice, Controller, UnknownController, chosen};
+pub use controller::{Controller, UnknownController};
 pub use engine::{Done, Engine, Failing, Request, Rest, Run};
 pub use kinds::{Kinds, ServedKind};
 pub use objects::{Change, Objects};

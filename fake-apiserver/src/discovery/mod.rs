@@ -18,9 +18,22 @@ pub(crate) use openapi::{Hashed, OpenApi};
 pub(crate) use plain::{Plain, api_versions};
 pub(crate) use rest_mapper::{GroupVersionKind, RestMapper};
 
-use crate::registry::Registry;
+use crate::registry::{Registry, Served};
 use openapi::Shelf;
 use std::sync::{Arc, LazyLock, OnceLock};
+
+/// The resources in the versions that clients prefer, group by group: each in the first version of its group that has it.
+pub(crate) fn preferred(registry: &Registry) -> impl Iterator<Item = Served<'_>> {
+    groups::of(registry).into_iter().flat_map(|group| {
+        let mut all: Vec<Served<'_>> = Vec::new();
+        for served in group.versions.into_iter().flat_map(|version| version.resources) {
+            if all.iter().all(|known| known.resource.id != served.resource.id) {
+                all.push(served);
+            }
+        }
+        all
+    })
+}
 
 /// A registry, and the documents that describe it.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The other end of a connection.
 
-use crate::auth::ClientCertificate;
+use crate::auth::{ClientCertificate, User};
 use crate::object::ip;
 use http::HeaderMap;
 use http::header::HeaderName;
@@ -20,6 +20,8 @@ pub(crate) struct Peer {
     pub(crate) certificate: Option<Arc<ClientCertificate>>,
     /// Whether it is this server, which obeys an order: its requests are neither struck nor recorded.
     pub(crate) is_own: bool,
+    /// The user that it is, if it is a part of this process; others show credentials.
+    pub(crate) user: Option<Arc<User>>,
     /// Whether the connection is to be reset when it is closed; `None` if it cannot be.
     pub(crate) resets: Option<Arc<AtomicBool>>,
 }

@@ -1,7 +1,7 @@
 //! The document at `/version`.
 
 use super::json::encode;
-use crate::version::{MAJOR, MINOR, git_version};
+use crate::version::{MAJOR, MINOR, git_version, platform};
 use serde::Serialize;
 
 /// `version.Info` of apimachinery, in the key order of the wire.
@@ -44,7 +44,7 @@ fn info() -> Info {
         build_date: "1970-01-01T00:00:00Z",
         go_version: "",
         compiler: "rustc",
-        platform: format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH)),
+        platform: platform(),
     }
 }
 
@@ -72,14 +72,6 @@ pub(super) fn compatibility() -> [(&'static str, String); 4] {
         ("emulation", format!("{MAJOR}.{MINOR}")),
         ("min_compat", format!("{MAJOR}.{}", MINOR - 1)),
     ]
-}
-
-fn go_architecture(architecture: &str) -> &str {
-    match architecture {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ pub use tls::IdentityError;
 use crate::audit::{RequestLog, RequestRecord};
 use crate::cluster::Cluster;
 use crate::commit::saved;
-#[cfg(feature = "controllers")]
 use crate::controllers::Controllers;
 use crate::fault::Faults;
 use kubeconfig::Kubeconfig;
@@ -40,7 +39,6 @@ pub struct FakeApiServer {
     admin_token: String,
     control: control::state::Control,
     shutdown: CancellationToken,
-    #[cfg(feature = "controllers")]
     controllers: Option<Controllers>,
 }
 
@@ -142,11 +140,13 @@ impl FakeApiServer {
 
     /// Stops the server: watches end, connections are closed, ports are free when this returns.
     pub async fn shutdown(self) {
-        #[cfg(feature = "controllers")]
         if let Some(controllers) = &self.controllers {
             controllers.stop().await;
         }
         self.shutdown.cancel();
+        if let Some(controllers) = &self.controllers {
+            controllers.ended().await;
+        }
         for replica in &self.replicas {
             replica.ended().await;
         }
@@ -157,9 +157,8 @@ impl FakeApiServer {
     }
 }
 
-#[cfg(feature = "controllers")]
 impl FakeApiServer {
-    /// The controllers of [`Builder::controllers`].
+    /// The controllers of [`Builder::controllers`], but for those that are the server itself.
     ///
     /// # Panics
     /// If the server was built without controllers.

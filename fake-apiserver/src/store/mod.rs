@@ -19,6 +19,7 @@ mod cost;
 mod digest;
 mod entry;
 mod event;
+mod follower;
 mod frozen;
 mod history;
 mod kept;
@@ -40,6 +41,7 @@ mod watchers;
 pub use digest::Digest;
 pub use entry::{Draft, Entry, FormId, Meta};
 pub use event::{Change, Event, Filter};
+pub use follower::Follower;
 pub use frozen::Frozen;
 pub use history::Expired;
 pub use kept::Kept;
@@ -317,6 +319,9 @@ impl Store {
         let news = self.state().news();
         for event in &news.events {
             watchers.offer(event, news.compacted, wakers);
+        }
+        if !news.events.is_empty() {
+            wakers.extend(watchers.followers());
         }
         self.0.delivered.store(news.revision, Ordering::Release);
     }

@@ -11,7 +11,9 @@ type Group = BTreeMap<u64, Arc<Watcher>>;
 
 #[derive(Default)]
 pub(super) struct Watchers {
-    next_id: u64,
+    pub(super) next_id: u64,
+    /// Those who follow all changes, by id.
+    pub(super) followers: Vec<(u64, Option<Waker>)>,
     by_resource: HashMap<ResourceId, ByScope>,
 }
 

@@ -17,6 +17,7 @@ mod legacy_tokens;
 mod library;
 mod limits;
 mod list;
+mod living;
 mod loading;
 mod memory;
 mod metrics;

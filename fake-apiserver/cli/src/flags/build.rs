@@ -1,11 +1,11 @@
 //! The server that the flags describe.
 
 use super::Flags;
-use super::controllers::{self, BuiltIn};
+use super::controllers::{chosen, is_wanted};
 use super::gates::Setting;
 use super::values::Listed;
 use anyhow::Context;
-use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, IdentityError, StartError};
+use fake_apiserver::{AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StartError};
 use fake_apiserver_check::capture;
 use std::path::Path;
 use std::time::Duration;
@@ -49,12 +49,11 @@ impl Flags {
         if let Some(path) = &self.service_account_signing_key_file {
             builder = builder.service_account_signing_key_pem(read(SIGNING_KEY_FILE, path)?.as_bytes());
         }
-        builder = builder.controllers(controllers::ported(&self.controllers));
-        let is_on = |controller, default| controllers::is_on(controller, &self.controllers, default);
-        builder = builder.namespace_controller(is_on(BuiltIn::Namespace, !self.is_bare));
-        builder = builder.cluster_role_aggregation(is_on(BuiltIn::ClusterRoleAggregation, !self.is_bare));
-        let policy_status = is_on(BuiltIn::ValidatingAdmissionPolicyStatus, false);
-        builder = builder.validating_admission_policy_status(policy_status);
+        let choices = self.choices();
+        let wanted = |one: Controller, default| is_wanted(one, &choices, default);
+        builder = builder.namespace_controller(wanted(Controller::Namespace, !self.is_bare));
+        builder = builder.cluster_role_aggregation(wanted(Controller::ClusterRoleAggregation, !self.is_bare));
+        builder = builder.controllers(chosen(&choices));
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

@@ -1,67 +1,51 @@
-//! The value of `--controllers`: controllers that run as clients, and those that are built into the server.
+//! The value of `--controllers`.
 
-use controller::manager::catalogue::{self, Kind, UnknownController, is_wanted};
+use fake_apiserver::{Builder, Controller, UnknownController};
 use std::str::FromStr;
-
-/// A controller that is built into the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BuiltIn {
-    /// Deleted namespaces are emptied and removed.
-    Namespace,
-    /// Cluster roles with an `aggregationRule` are filled.
-    ClusterRoleAggregation,
-    /// The types in validating admission policies are checked.
-    ValidatingAdmissionPolicyStatus,
-}
 
 /// An element of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// `*`, or about a controller that runs as a client.
-    Ported(catalogue::Choice),
-    /// With or without a built-in controller.
-    BuiltIn(BuiltIn, bool),
+    /// `*`: all usual controllers that are not named.
+    All,
+    /// `foo`: with this controller.
+    With(Controller),
+    /// `-foo`: without this controller.
+    Without(Controller),
 }
 
 impl FromStr for Choice {
     type Err = UnknownController;
 
     fn from_str(word: &str) -> Result<Self, UnknownController> {
-        let (name, on) = word.strip_prefix('-').map_or((word, true), |name| (name, false));
-        // The names since Kubernetes 1.27, and those before.
-        match name {
-            "namespace-controller" | "namespace" => Ok(Choice::BuiltIn(BuiltIn::Namespace, on)),
-            "clusterrole-aggregation-controller" | "clusterrole-aggregation" => {
-                Ok(Choice::BuiltIn(BuiltIn::ClusterRoleAggregation, on))
-            }
-            // It is newer than the other names.
-            "validatingadmissionpolicy-status-controller" => {
-                Ok(Choice::BuiltIn(BuiltIn::ValidatingAdmissionPolicyStatus, on))
-            }
-            _ => word.parse().map(Choice::Ported),
-        }
+        Ok(match word.strip_prefix('-') {
+            None if word == "*" => Choice::All,
+            None => Choice::With(word.parse()?),
+            Some(name) => Choice::Without(name.parse()?),
+        })
     }
 }
 
-/// The controllers to run as clients.
-pub(super) fn ported(choices: &[Choice]) -> Vec<Kind> {
-    let choices: Vec<catalogue::Choice> = choices
-        .iter()
-        .filter_map(|choice| match choice {
-            Choice::Ported(choice) => Some(*choice),
-            Choice::BuiltIn(..) => None,
-        })
-        .collect();
-    Kind::ALL.into_iter().filter(|kind| is_wanted(*kind, &choices)).collect()
-}
-
-/// Whether a built-in controller is on: the first element that names it counts, then `*`, then the default.
-pub(super) fn is_on(controller: BuiltIn, choices: &[Choice], default: bool) -> bool {
+/// Whether choices enable a controller: the first one that names it counts, then `*`, then the default (`IsControllerEnabled` of
+/// `k8s.io/controller-manager/pkg/app`, v0.37.1).
+pub(super) fn is_wanted(controller: Controller, choices: &[Choice], default: bool) -> bool {
     let named = choices.iter().find_map(|choice| match choice {
-        Choice::BuiltIn(of, on) if *of == controller => Some(*on),
+        Choice::With(of) if *of == controller => Some(true),
+        Choice::Without(of) if *of == controller => Some(false),
         _ => None,
     });
-    named.unwrap_or(default || choices.contains(&Choice::Ported(catalogue::Choice::All)))
+    named.unwrap_or(default || controller.is_usual() && choices.contains(&Choice::All))
+}
+
+/// The controllers that run: those that are named, whether they are built or not, and with `*` all that are.
+pub(super) fn chosen(choices: &[Choice]) -> Vec<Controller> {
+    let built: Vec<Controller> = Builder::available_controllers().collect();
+    let is_chosen = |one: &&Controller| {
+        let among = |choice: &Choice| *choice != Choice::All || built.contains(one);
+        let choices: Vec<Choice> = choices.iter().copied().filter(among).collect();
+        is_wanted(**one, &choices, false)
+    };
+    Controller::ALL.iter().filter(is_chosen).copied().collect()
 }
 
 #[cfg(test)]
@@ -74,35 +58,34 @@ mod tests {
     }
 
     #[test]
-    fn built_in_controllers_are_on_unless_they_are_named() {
-        for (words, bare, expected) in [
-            ("", false, true),
-            ("", true, false),
-            ("*", true, true),
-            ("*,-namespace", true, false),
-            ("serviceaccount", false, true),
-            ("-namespace-controller", false, false),
-            ("namespace,-namespace-controller", true, true),
-            ("-clusterrole-aggregation", false, true),
+    fn the_first_word_about_a_controller_counts() {
+        for (words, default, expected) in [
+            ("", true, true),
+            ("", false, false),
+            ("*", false, true),
+            ("*,-namespace", false, false),
+            ("serviceaccount", true, true),
+            ("-namespace-controller", true, false),
+            ("namespace,-namespace-controller", false, true),
+            ("-clusterrole-aggregation", true, true),
         ] {
-            let choices = read(words);
-            assert_eq!(is_on(BuiltIn::Namespace, &choices, !bare), expected, "{words} {bare}");
-            let runs = ported(&choices).contains(&Kind::ServiceAccount);
-            assert_eq!(runs, words.starts_with('*') || words == "serviceaccount", "{words}");
+            assert_eq!(is_wanted(Controller::Namespace, &read(words), default), expected, "{words} {default}");
         }
     }
 
     #[test]
-    fn policies_are_checked_if_that_is_asked_for() {
-        for (words, expected) in [
-            ("", false),
-            ("*", true),
-            ("validatingadmissionpolicy-status-controller", true),
-            ("*,-validatingadmissionpolicy-status-controller", false),
-            ("namespace-controller", false),
-        ] {
-            let is_on = is_on(BuiltIn::ValidatingAdmissionPolicyStatus, &read(words), false);
-            assert_eq!(is_on, expected, "{words}");
-        }
+    fn a_star_is_all_that_are_built_and_usual() {
+        let all = chosen(&read("*"));
+        assert!(all.contains(&Controller::GarbageCollector) && all.contains(&Controller::ServiceAccount), "{all:?}");
+        assert!(!all.contains(&Controller::BootstrapSigner) && !all.contains(&Controller::SeLinuxWarning), "{all:?}");
+        assert_eq!(chosen(&read("selinux-warning-controller")), [Controller::SeLinuxWarning]);
+        assert!(!chosen(&read("*,-garbagecollector")).contains(&Controller::GarbageCollector));
+        assert_eq!(chosen(&[]), []);
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let refused = "-deployments".parse::<Choice>().map_err(|error| error.to_string());
+        assert_eq!(refused, Err(r#""deployments" is not in the list of known controllers"#.into()));
     }
 }

@@ -74,12 +74,13 @@ pub struct Flags {
     /// Admission plugins that are on besides those that are by default, separated by commas
     #[arg(help_heading = FIRST, long, value_name = "PLUGINS", value_delimiter = ',')]
     enable_admission_plugins: Vec<String>,
-    /// Controllers to run in this process, by kube-controller-manager's names: '*' enables all, 'foo' enables foo, '-foo'
-    /// disables foo. Available are namespace-controller and clusterrole-aggregation-controller, which are on by default, and
-    /// serviceaccount-token, serviceaccount, root-ca-cert-publisher, legacy-service-account-token-cleaner and
-    /// validatingadmissionpolicy-status-controller, which are off
+    /// Controllers to run in this process, by kube-controller-manager's names: '*' enables all that are built and not disabled by default there,
+    /// 'foo' enables foo, '-foo' disables foo. By default namespace-controller and clusterrole-aggregation-controller are on
     #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<Choice>,
+    /// Live as a real cluster does: all controllers that are built, but for those that --controllers disables
+    #[arg(help_heading = FIRST, long)]
+    like_a_cluster: bool,
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(help_heading = FIRST, long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
@@ -280,6 +281,11 @@ fn after_help() -> String {
 }
 
 impl Flags {
+    /// The choice of controllers.
+    fn choices(&self) -> Vec<Choice> {
+        self.controllers.iter().copied().chain(self.like_a_cluster.then_some(Choice::All)).collect()
+    }
+
     /// Whether the program is called as `kube-apiserver`.
     pub fn is_bare(&self) -> bool {
         self.is_bare

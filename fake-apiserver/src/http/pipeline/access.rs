@@ -4,7 +4,7 @@ use super::auditing;
 use super::exchange::{Exchange, Trace};
 use crate::auth::authorizer::{Attributes, Decision, forbidden};
 use crate::auth::impersonation;
-use crate::auth::{Authentication, Refusal, User};
+use crate::auth::{Authentication, Notes, Refusal, User};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use futures::future::BoxFuture;
@@ -23,6 +23,11 @@ impl Exchange<'_> {
         let cluster = &*self.replica.cluster;
         cluster.reconcilers.note_due(&self.ticket);
         let since = Instant::now();
+        if let Some(user) = &self.peer.user {
+            let audiences = cluster.policy.authenticator.api_audiences().to_vec();
+            let known = Authentication { user: user.clone(), audiences, notes: Notes::default() };
+            return Known::Now(self.authenticated(Ok(known), since, trace));
+        }
         let certificate = self.peer.certificate.as_deref();
         let own = cluster.policy.authenticator.request(
             &self.parts.headers,

@@ -1,22 +1,48 @@
-//! The controllers that run beside the server.
+//! The controllers that run beside a server.
 
 use super::{Builder, FakeApiServer, StartError};
+#[cfg(feature = "controllers")]
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use crate::clock::Clock;
-use crate::controllers::{Controller, ControllerContext, Controllers, Settings};
+#[cfg(feature = "controllers")]
+use crate::controllers::ControllerContext;
+use crate::controllers::{Controller, Controllers, Making, Settings, making};
 use crate::ids::Ids;
-use std::sync::Arc;
+use crate::living::Living;
+use crate::threads;
 
-/// The user of the controllers.
+/// The user of the controllers that are clients over a connection.
+#[cfg(feature = "controllers")]
 const USER: &str = "system:kube-controller-manager";
 
 impl Builder {
-    /// The controllers that run in this process, as clients of the first replica in `system:masters`; none by default. With
-    /// them, uids and names depend on the order of requests, even with a seed.
+    /// The controllers that run in this process; none by default, but for those that the server cannot do without
+    /// ([`namespace_controller`](Self::namespace_controller), [`cluster_role_aggregation`](Self::cluster_role_aggregation)). With those that
+    /// deal with service accounts and tokens, which are clients of the first replica in `system:masters` and need the feature `controllers`,
+    /// uids and names depend on the order of requests, even with a seed. One that is not built fails the start.
     #[must_use]
     pub fn controllers(mut self, controllers: impl IntoIterator<Item = Controller>) -> Self {
         self.controllers.kinds = controllers.into_iter().collect();
+        for controller in &self.controllers.kinds {
+            match controller {
+                Controller::Namespace => self.namespace_controller = true,
+                Controller::ClusterRoleAggregation => self.cluster_role_aggregation = true,
+                Controller::ValidatingAdmissionPolicyStatus => self.validating_admission_policy_status = true,
+                _ => {}
+            }
+        }
         self
+    }
+
+    /// All [available](Self::available_controllers) controllers that kube-controller-manager runs by default: the cluster lives, as a real one
+    /// does.
+    #[must_use]
+    pub fn like_a_cluster(self) -> Self {
+        self.controllers(Self::available_controllers().filter(|one| one.is_usual()))
+    }
+
+    /// The controllers that can run in this build.
+    pub fn available_controllers() -> impl Iterator<Item = Controller> {
+        Controller::ALL.iter().copied().filter(|one| is_built(*one))
     }
 
     /// Whether the tokens controller makes a token secret for every service account, as up to Kubernetes 1.23; off by
@@ -29,27 +55,61 @@ impl Builder {
 
     pub(super) fn check_controllers(&self) -> Result<(), StartError> {
         let Settings { kinds, auto_generate_tokens } = &self.controllers;
+        if let Some(missing) = kinds.iter().find(|one| !is_built(**one)) {
+            return Err(StartError::ControllerNotBuilt(*missing));
+        }
         match *auto_generate_tokens && !kinds.contains(&Controller::ServiceAccountToken) {
             true => Err(StartError::NoTokensController),
             false => Ok(()),
         }
     }
 
-    /// Adds the user of the controllers, if there are any, and returns its token.
+    /// Adds the user of the controllers that are clients over a connection, if there are any, and returns its token.
     pub(super) fn add_controllers_user(self, ids: &Ids) -> (Self, Option<String>) {
-        match self.controllers.kinds.is_empty() {
-            true => (self, None),
-            false => {
-                let token = format!("controllers-{}", ids.uid());
-                (self.add_static_token(&token, USER, &[SYSTEM_PRIVILEGED_GROUP]), Some(token))
-            }
+        #[cfg(feature = "controllers")]
+        if self.controllers.kinds.iter().any(|one| making(*one) == Making::Port) {
+            let token = format!("controllers-{}", ids.uid());
+            return (self.add_static_token(&token, USER, &[SYSTEM_PRIVILEGED_GROUP]), Some(token));
         }
+        let _ = ids;
+        (self, None)
+    }
+}
+
+/// Whether a controller can run.
+fn is_built(controller: Controller) -> bool {
+    match making(controller) {
+        Making::Loop | Making::Server => true,
+        Making::Port => cfg!(feature = "controllers"),
+        Making::Nobody => false,
     }
 }
 
 impl FakeApiServer {
-    /// Starts the controllers, with the server's signing key and certificate authority.
-    pub(super) fn start_controllers(&mut self, settings: &Settings, token: &str) {
+    /// Starts the controllers; those that are clients over a connection with that token.
+    pub(super) fn start_controllers(&mut self, settings: &Settings, token: Option<&str>) {
+        let loops: Vec<_> = settings.kinds.iter().filter(|one| making(**one) == Making::Loop).collect();
+        if loops.is_empty() && token.is_none() {
+            return;
+        }
+        let made = loops.into_iter().filter_map(|one| one.make()).collect::<Vec<_>>();
+        let living = (!made.is_empty()).then(|| {
+            let runtime = threads::runtime().expect("binding the ports has started them");
+            Living::start(self.replicas[0].inner().clone(), made, self.shutdown.child_token(), &runtime)
+        });
+        self.controllers = Some(Controllers {
+            store: self.cluster.store.clone(),
+            living,
+            #[cfg(feature = "controllers")]
+            ported: token.map(|token| self.start_ported(settings, token)),
+        });
+    }
+
+    /// Starts the controllers that are clients over a connection, with the server's signing key and certificate authority.
+    #[cfg(feature = "controllers")]
+    fn start_ported(&self, settings: &Settings, token: &str) -> crate::controllers::Ported {
+        use crate::clock::Clock as _;
+
         let clock = self.replicas[0].clock();
         let mut config = self.kube_config_for(0, token);
         // The connection does not leave the process, and a given certificate may have other names than its address.
@@ -58,9 +118,9 @@ impl FakeApiServer {
             config,
             cluster: self.cluster.clone(),
             ca_pem: self.ca_pem.clone().unwrap_or_default(),
-            clock: Arc::new(move || clock.now()),
+            clock: std::sync::Arc::new(move || clock.now()),
             stop: self.shutdown.child_token(),
         };
-        self.controllers = Some(Controllers::start(settings, context));
+        crate::controllers::Ported::start(settings, context)
     }
 }

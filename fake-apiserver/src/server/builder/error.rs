@@ -62,9 +62,11 @@ pub enum StartError {
         replicas: usize,
     },
     /// Tokens are to be generated, but the controller for that is not enabled.
-    #[cfg(feature = "controllers")]
     #[error("generated tokens need the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
     NoTokensController,
+    /// A controller is not built into this server.
+    #[error("the controller {:?} is one of kube-controller-manager, but is not built into this server", .0.name())]
+    ControllerNotBuilt(crate::controllers::Controller),
     /// Versions or resources that are not known, or cannot be served.
     #[error("{0}")]
     RuntimeConfig(String),

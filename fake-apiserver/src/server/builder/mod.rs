@@ -6,7 +6,6 @@ mod authorization;
 mod authorizer;
 mod bound;
 mod cluster;
-#[cfg(feature = "controllers")]
 mod controllers;
 mod debug;
 mod error;
@@ -35,7 +34,6 @@ use crate::auth::authorization_options::AuthorizationOptions;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::commit::saved;
-#[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::dice::Dice;
 use crate::http::{Limits, Origins, Replica};
@@ -107,7 +105,6 @@ pub struct Builder {
     page_gates: PageGates,
     cors_allowed_origins: Vec<String>,
     goaway_chance: f64,
-    #[cfg(feature = "controllers")]
     controllers: Settings,
 }
 
@@ -152,7 +149,6 @@ impl Default for Builder {
             page_gates: PageGates::default(),
             cors_allowed_origins: Vec::new(),
             goaway_chance: 0.0,
-            #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
     }
@@ -240,12 +236,8 @@ impl Builder {
         let ids = self.seed.map_or_else(Ids::random, |seed| Ids::seeded(seed.wrapping_add(past)));
         let admin_token = format!("admin-{}", ids.uid());
         self = self.add_static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
-        #[cfg(feature = "controllers")]
         let controllers_token;
-        #[cfg(feature = "controllers")]
-        {
-            (self, controllers_token) = self.add_controllers_user(&ids);
-        }
+        (self, controllers_token) = self.add_controllers_user(&ids);
         self.authentication.front_proxy = self.front_proxy()?;
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
@@ -259,14 +251,10 @@ impl Builder {
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
-            #[cfg(feature = "controllers")]
             controllers: None,
         };
         self.start_replicas(&mut server, bound, identity.as_ref(), origins.as_ref());
-        #[cfg(feature = "controllers")]
-        if let Some(token) = controllers_token {
-            server.start_controllers(&self.controllers, &token);
-        }
+        server.start_controllers(&self.controllers, controllers_token.as_deref());
         Ok(server)
     }
 
@@ -278,7 +266,6 @@ impl Builder {
         if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.goaway_chance) {
             return Err(StartError::GoawayChance);
         }
-        #[cfg(feature = "controllers")]
         self.check_controllers()?;
         let replicas = self.replicas;
         if replicas == 0 {

@@ -9,8 +9,10 @@ use control::{
     Answer, Cause, ClockAnswer, FaultAnswer, Pace, Refusal, ReplicaChange, Rule, Running, SettledAnswer, ViewState,
 };
 use jiff::{SignedDuration, Timestamp};
-#[cfg(feature = "controllers")]
 use std::time::Duration;
+
+/// The longest time that is waited for the loops when the clock was moved.
+const WHAT_IS_DUE: Duration = Duration::from_secs(5);
 
 impl FakeApiServer {
     /// The names of what is served: `pods`, `pods/status`.
@@ -95,6 +97,10 @@ impl FakeApiServer {
         let ticket = self.cluster.reconcilers.ticket();
         self.cluster.reconcilers.note_due(&ticket);
         ticket.done().await;
+        if let Some(living) = self.controllers.as_ref().and_then(|controllers| controllers.living.as_ref()) {
+            // Loops that do not come to rest are named when a test waits for that.
+            tokio::time::timeout(WHAT_IS_DUE, living.settled()).await.ok();
+        }
     }
 
     pub(super) fn compact_at(&self, revision: Option<u64>) -> Result<Answer, Refusal> {
@@ -152,16 +158,14 @@ fn no_controller(name: &str, running: &[&str]) -> Refusal {
     Refusal::not_found("controllers", name, &also)
 }
 
-#[cfg(feature = "controllers")]
 impl FakeApiServer {
     fn controller(&self, name: &str) -> Result<(&crate::Controllers, crate::Controller), Refusal> {
-        let running = self.controllers.iter().flat_map(|controllers| controllers.kinds());
-        let names: Vec<&str> = running.map(crate::Controller::name).collect();
-        let found = crate::Controller::ALL
-            .into_iter()
-            .find(|kind| names.contains(&kind.name()) && (kind.name() == name || kind.alias() == name));
+        let running: Vec<crate::Controller> =
+            self.controllers.iter().flat_map(|controllers| controllers.all()).collect();
+        let names: Vec<&str> = running.iter().map(|one| one.name()).collect();
+        let found = running.iter().find(|one| one.name() == name || !name.is_empty() && one.alias() == name);
         match (&self.controllers, found) {
-            (Some(controllers), Some(kind)) => Ok((controllers, kind)),
+            (Some(controllers), Some(found)) => Ok((controllers, *found)),
             _ => Err(no_controller(name, &names)),
         }
     }
@@ -178,10 +182,13 @@ impl FakeApiServer {
 
     pub(super) async fn step_controller(&self, name: &str, count: u32) -> Result<Answer, Refusal> {
         let (controllers, kind) = self.controller(name)?;
-        let mut keys = Vec::new();
+        let (mut keys, mut requests) = (Vec::new(), Vec::new());
         for _ in 0..count {
             match controllers.step(kind).await {
-                Ok(Some(key)) => keys.push(key),
+                Ok(Some(step)) => {
+                    keys.push(step.key);
+                    requests.extend(step.requests.into_iter().map(|(request, code)| format!("{request} {code}")));
+                }
                 Ok(None) => break,
                 Err(error @ crate::ControllersError::NotPaused(_)) => {
                     return Err(Refusal::conflict("controllers", name, error));
@@ -189,64 +196,44 @@ impl FakeApiServer {
                 Err(error) => return Err(Refusal::internal(error)),
             }
         }
-        Ok(Answer::Stepped { keys })
+        Ok(Answer::Stepped { keys, requests })
     }
 
     pub(super) async fn settle(&self, timeout_seconds: u32) -> Result<SettledAnswer, Refusal> {
         let before = self.cluster.store.revision();
-        let mut busy = Vec::new();
+        let (mut busy, mut failing, mut next) = Default::default();
         if let Some(controllers) = &self.controllers {
-            let begun = controllers.handed_out();
+            let begun = controllers.begun();
             let limit = Duration::from_secs(timeout_seconds.into());
             match tokio::time::timeout(limit, controllers.quiet()).await {
                 Ok(quiet) => quiet.map_err(Refusal::internal)?,
-                Err(_) => busy = controllers.busy_since(&begun),
+                Err(_) => busy = controllers.busy_since(&begun).await,
             }
+            let rest = controllers.rest().await;
+            let told = rest.failing.into_iter().map(|one| format!("{} {}: {}", one.controller, one.key, one.why));
+            (failing, next) = (told.collect(), rest.next.map(|(due, ..)| due));
         }
         let revision = self.cluster.store.revision();
         let writes = revision.saturating_sub(before);
-        let busy: Vec<String> = busy.into_iter().map(|kind| kind.name().to_owned()).collect();
-        Ok(SettledAnswer { settled: busy.is_empty(), writes, busy, revision: revision.to_string() })
+        let busy: Vec<String> = busy.into_iter().map(str::to_owned).collect();
+        Ok(SettledAnswer { settled: busy.is_empty(), writes, busy, failing, next, revision: revision.to_string() })
     }
 
     /// The controllers that run, by name, and whether each is paused.
     pub(super) fn paces(&self) -> Vec<(&'static str, bool)> {
-        let all = self.controllers.iter().flat_map(|controllers| {
-            controllers.kinds().into_iter().map(|kind| (kind.name(), controllers.is_paused(kind)))
-        });
+        let all = self
+            .controllers
+            .iter()
+            .flat_map(|controllers| controllers.all().into_iter().map(|one| (one.name(), controllers.is_paused(one))));
         all.collect()
     }
 
     /// Lets all controllers go on.
     pub(super) fn resume_controllers(&self) {
         if let Some(controllers) = &self.controllers {
-            for kind in controllers.kinds() {
-                controllers.resume(kind).expect("it runs");
+            for one in controllers.all() {
+                controllers.resume(one).expect("it runs");
             }
         }
     }
-}
-
-#[cfg(not(feature = "controllers"))]
-impl FakeApiServer {
-    pub(super) async fn set_controller(&self, name: &str, _state: Pace) -> Result<Answer, Refusal> {
-        Err(no_controller(name, &[]))
-    }
-
-    pub(super) async fn step_controller(&self, name: &str, _count: u32) -> Result<Answer, Refusal> {
-        Err(no_controller(name, &[]))
-    }
-
-    pub(super) async fn settle(&self, _timeout_seconds: u32) -> Result<SettledAnswer, Refusal> {
-        let revision = self.cluster.store.revision().to_string();
-        Ok(SettledAnswer { settled: true, writes: 0, busy: Vec::new(), revision })
-    }
-
-    /// The controllers that run: none.
-    pub(super) fn paces(&self) -> Vec<(&'static str, bool)> {
-        Vec::new()
-    }
-
-    /// Lets all controllers go on: there are none.
-    pub(super) fn resume_controllers(&self) {}
 }

@@ -1,0 +1,92 @@
+//! The requests of loops, through the one pipeline.
+
+use crate::auth::{ALL_AUTHENTICATED, User};
+use crate::http::{Peer, Replica, Wire, serve};
+use crate::version::{git_version, platform};
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
+use http_body_util::{BodyExt as _, Full};
+use loops::{Profile, Refusal, Request};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use std::sync::Arc;
+use tree::Value;
+
+/// The characters of names that do not stand in a path as they are.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`').add(b'{').add(b'}');
+/// The commit of builds that are not stamped, as user agents have it.
+const COMMIT: &str = "$Format";
+
+/// What a loop did in a step.
+#[derive(Debug, Clone)]
+pub(crate) struct Stepped {
+    /// The key that it dealt with.
+    pub(crate) key: String,
+    /// What it asked for, with the status codes of the answers.
+    pub(crate) requests: Vec<(String, u16)>,
+}
+
+/// A loop as a client.
+pub(super) struct Sender {
+    peer: Arc<Peer>,
+    agent: String,
+}
+
+impl Sender {
+    /// The client that the loop is.
+    pub(super) fn of(profile: &Profile) -> Sender {
+        let user = user(profile.user);
+        let mut agent = format!("{}/{} ({}) kubernetes/{COMMIT}", profile.program, git_version(), platform());
+        if is_service_account(&user.name) {
+            agent = format!("{agent}/{}", user.name);
+        }
+        Sender { peer: Arc::new(Peer { user: Some(Arc::new(user)), ..Peer::default() }), agent }
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// The refusal; with code 0, if there was no answer.
+    pub(super) async fn send(&self, replica: &Arc<Replica>, request: &Request) -> Result<(), Refusal> {
+        let path = utf8_percent_encode(&request.path, ESCAPED).to_string();
+        let asked = http::Request::builder()
+            .method(request.method)
+            .uri(path)
+            .header(HOST, &replica.address)
+            .header(USER_AGENT, &self.agent)
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, request.content_type)
+            .body(Wire::Given(Full::new(Bytes::from(request.body.to_string()))));
+        let broken = |message: String| Refusal { code: 0, reason: String::new(), message };
+        let asked = asked.map_err(|error| broken(error.to_string()))?;
+        let response = serve(replica.clone(), self.peer.clone(), asked).await;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| broken(error.to_string()))?.to_bytes();
+        if head.status.is_success() {
+            return Ok(());
+        }
+        let status: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let text = |field: &str| status.get(field).and_then(Value::as_str).map(str::to_owned);
+        Err(Refusal {
+            code: head.status.as_u16(),
+            reason: text("reason").unwrap_or_default(),
+            message: text("message").unwrap_or_else(|| String::from_utf8_lossy(&body).into_owned()),
+        })
+    }
+}
+
+fn is_service_account(name: &str) -> bool {
+    name.starts_with("system:serviceaccount:")
+}
+
+/// The user of that name, with the groups that authenticators give it.
+fn user(name: &str) -> User {
+    let mut groups = Vec::new();
+    if is_service_account(name) {
+        let namespace = name.split(':').nth(2).unwrap_or_default();
+        groups.extend(["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]);
+    } else if name.starts_with("system:node:") {
+        groups.push("system:nodes".to_owned());
+    }
+    groups.push(ALL_AUTHENTICATED.to_owned());
+    User { name: name.to_owned(), groups, ..User::default() }
+}
