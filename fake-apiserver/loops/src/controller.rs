@@ -97,6 +97,7 @@ impl Controller {
         Some(match self {
             Controller::GarbageCollector => Box::<GarbageCollector>::default(),
             Controller::Replication => crate::workloads::replication_controllers(),
+            Controller::Job => crate::workloads::jobs(),
             Controller::Deployment => crate::workloads::deployments(),
             Controller::ReplicaSet => crate::workloads::replica_sets(),
             _ => return None,

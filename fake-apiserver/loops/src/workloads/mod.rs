@@ -2,13 +2,14 @@
 
 mod deployments;
 pub(crate) mod facts;
+mod jobs;
 mod replicas;
 
 use crate::plan::Loop;
 
 /// All controllers of workloads.
 pub fn all() -> Vec<Box<dyn Loop>> {
-    vec![replica_sets(), replication_controllers(), deployments()]
+    vec![replica_sets(), replication_controllers(), deployments(), jobs()]
 }
 
 pub(crate) fn replica_sets() -> Box<dyn Loop> {
@@ -21,4 +22,8 @@ pub(crate) fn replication_controllers() -> Box<dyn Loop> {
 
 pub(crate) fn deployments() -> Box<dyn Loop> {
     Box::new(deployments::Deployments)
+}
+
+pub(crate) fn jobs() -> Box<dyn Loop> {
+    Box::<jobs::Jobs>::default()
 }

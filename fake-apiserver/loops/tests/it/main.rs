@@ -1,6 +1,7 @@
 //! The control loops in a world in memory.
 
 mod deployments;
+mod jobs;
 mod kubelet;
 mod replicas;
 mod scheduler;
