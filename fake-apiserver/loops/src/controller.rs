@@ -97,6 +97,9 @@ impl Controller {
         Some(match self {
             Controller::GarbageCollector => Box::<GarbageCollector>::default(),
             Controller::Replication => crate::workloads::replication_controllers(),
+            Controller::DaemonSet => crate::workloads::daemon_sets(),
+            Controller::StatefulSet => crate::workloads::stateful_sets(),
+            Controller::CronJob => crate::workloads::cron_jobs(),
             Controller::Job => crate::workloads::jobs(),
             Controller::Deployment => crate::workloads::deployments(),
             Controller::ReplicaSet => crate::workloads::replica_sets(),

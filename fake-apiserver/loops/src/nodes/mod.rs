@@ -5,6 +5,7 @@ mod rules;
 mod scheduler;
 
 pub use rules::{RuleError, Rules};
+pub(crate) use scheduler::{affinity, taints};
 
 use crate::plan::Loop;
 

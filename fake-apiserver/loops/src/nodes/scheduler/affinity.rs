@@ -7,7 +7,7 @@ use machinery::object::meta;
 use tree::Value;
 
 /// Whether a node is one that a pod asks for.
-pub(super) fn matches(spec: &Value, node: &Value) -> bool {
+pub(crate) fn matches(spec: &Value, node: &Value) -> bool {
     let labels = meta::labels(node);
     let selector = spec.get("nodeSelector").and_then(Value::as_object).into_iter().flatten();
     let required = spec.pointer("/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
@@ -16,7 +16,7 @@ pub(super) fn matches(spec: &Value, node: &Value) -> bool {
 }
 
 /// Whether one of the terms of a node selector is about a node.
-pub(super) fn selects(selector: &Value, node: &Value) -> bool {
+pub(crate) fn selects(selector: &Value, node: &Value) -> bool {
     read::list(selector, "/nodeSelectorTerms").iter().any(|term| {
         let (expressions, fields) = (read::list(term, "/matchExpressions"), read::list(term, "/matchFields"));
         let of_label = |expression: &Value| {

@@ -6,13 +6,13 @@ use crate::workloads::facts::read;
 use tree::Value;
 
 /// Whether a pod tolerates all taints that keep pods off a node, of these effects.
-pub(super) fn tolerates(tolerations: &[Value], taints: &[Value], effects: &[&str]) -> bool {
+pub(crate) fn tolerates(tolerations: &[Value], taints: &[Value], effects: &[&str]) -> bool {
     let mut bars = taints.iter().filter(|taint| effects.contains(&read::text(taint, "/effect")));
     bars.all(|taint| tolerations.iter().any(|toleration| tolerates_one(toleration, taint)))
 }
 
 /// Whether a toleration is about a taint.
-pub(super) fn tolerates_one(toleration: &Value, taint: &Value) -> bool {
+pub(crate) fn tolerates_one(toleration: &Value, taint: &Value) -> bool {
     let of = |value: &Value, field: &str| read::text(value, field).to_owned();
     let same_or_any = |field: &str| {
         let wanted = of(toleration, field);

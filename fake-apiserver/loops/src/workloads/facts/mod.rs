@@ -7,6 +7,7 @@ pub(crate) mod owners;
 pub(crate) mod pods;
 pub(crate) mod rank;
 pub(crate) mod read;
+pub(crate) mod revisions;
 pub(crate) mod scaled;
 pub(crate) mod status;
 pub(crate) mod template;
