@@ -5,6 +5,9 @@
 
 use crate::garbage::GarbageCollector;
 use crate::plan::Loop;
+use crate::services::{EndpointsLoop, SlicesLoop};
+use crate::tools::Tools;
+use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, Quotas, VolumeProtection};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
@@ -93,8 +96,15 @@ controllers! {
 
 impl Controller {
     /// The loop that does its work; `None` if no loop does.
-    pub fn make(self) -> Option<Box<dyn Loop>> {
+    pub fn make(self, tools: &Tools) -> Option<Box<dyn Loop>> {
         Some(match self {
+            Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
+            Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
+            Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
+            Controller::ResourceQuota => Box::new(Quotas(tools.measure.clone()?)),
+            Controller::Disruption => Box::<Disruption>::default(),
+            Controller::Endpoints => Box::<EndpointsLoop>::default(),
+            Controller::EndpointSlice => Box::<SlicesLoop>::default(),
             Controller::GarbageCollector => Box::<GarbageCollector>::default(),
             Controller::Replication => crate::workloads::replication_controllers(),
             Controller::DaemonSet => crate::workloads::daemon_sets(),
@@ -134,7 +144,7 @@ mod tests {
             for name in [controller.name(), controller.alias()].into_iter().filter(|name| !name.is_empty()) {
                 assert_eq!(name.parse(), Ok(*controller));
             }
-            let names = controller.make().map(|made| (made.profile().name, made.profile().alias));
+            let names = controller.make(&Tools::default()).map(|made| (made.profile().name, made.profile().alias));
             assert!(names.is_none_or(|names| names == (controller.name(), controller.alias())), "{controller:?}");
         }
         let refused = "deployments".parse::<Controller>().map_err(|error| error.to_string());

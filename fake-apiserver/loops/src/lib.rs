@@ -18,6 +18,9 @@ mod objects;
 mod plan;
 mod profile;
 mod resource;
+mod services;
+mod tools;
+mod upkeep;
 pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
@@ -28,3 +31,4 @@ pub use objects::{Change, Objects};
 pub use plan::{Keys, Loop, Plan, View};
 pub use profile::Profile;
 pub use resource::{Key, Resource};
+pub use tools::{Measure, Tools};

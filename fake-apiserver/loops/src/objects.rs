@@ -92,6 +92,13 @@ impl Objects {
         of_resource.take_while(move |(key, _)| key.namespace == namespace)
     }
 
+    /// All objects in a namespace.
+    pub fn in_namespace<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = (&'a Resource, &'a Arc<Value>)> {
+        let of =
+            move |resource: &'a Resource| self.within(resource, namespace).map(move |(_, object)| (resource, object));
+        self.all.keys().flat_map(of)
+    }
+
     /// The objects that name an owner, by its uid.
     pub fn owned(&self, uid: &str) -> impl Iterator<Item = (&Resource, &Key, &Arc<Value>)> {
         let dependents = self.owned.get(uid).into_iter().flatten();

@@ -31,6 +31,6 @@ pub(crate) use families::FAMILIES;
 pub(crate) use following::{Following, Generation};
 pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
-pub(crate) use plugins::{chain, namespace_missing, namespace_terminating};
+pub(crate) use plugins::{QuotaMeasure, chain, namespace_missing, namespace_terminating};
 pub(crate) use reinvocation::Reinvocation;
 pub(crate) use versions::{Encoded, Versions};

@@ -27,11 +27,13 @@ pub use loops::{Controller, UnknownController};
 #[cfg(feature = "controllers")]
 pub(crate) use ported::{ControllerContext, Ported};
 
+use crate::admission::QuotaMeasure;
 use crate::living::Living;
 use crate::store::Store;
-use loops::Rest;
+use loops::{Rest, Tools};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// The controllers to run, and their options.
 #[derive(Debug, Clone, Default)]
@@ -54,17 +56,22 @@ pub(crate) enum Making {
     Nobody,
 }
 
+/// What loops need of the server.
+pub(crate) fn tools() -> Tools {
+    Tools { measure: Some(Arc::new(QuotaMeasure)) }
+}
+
 /// Who does the work of a controller.
 pub(crate) fn making(controller: Controller) -> Making {
     match controller {
-        Controller::Namespace
-        | Controller::ClusterRoleAggregation
-        | Controller::ValidatingAdmissionPolicyStatus => Making::Server,
+        Controller::Namespace | Controller::ClusterRoleAggregation | Controller::ValidatingAdmissionPolicyStatus => {
+            Making::Server
+        }
         Controller::ServiceAccountToken
         | Controller::ServiceAccount
         | Controller::RootCaPublisher
         | Controller::LegacyTokenCleaner => Making::Port,
-        loops if loops.make().is_some() => Making::Loop,
+        one if one.make(&tools()).is_some() => Making::Loop,
         _ => Making::Nobody,
     }
 }

@@ -36,7 +36,8 @@ impl Known {
             followed
                 .insert(served.resource.id, Followed { resource: resource.clone(), version: served.version.clone() });
         }
-        let is_new = |(id, one): &(&ResourceId, &Followed)| self.0.get(id).is_none_or(|known| known.resource != one.resource);
+        let is_new =
+            |(id, one): &(&ResourceId, &Followed)| self.0.get(id).is_none_or(|known| known.resource != one.resource);
         let new = followed.iter().filter(is_new).map(|(id, _)| *id).collect();
         self.0.extend(followed);
         new

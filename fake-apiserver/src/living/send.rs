@@ -12,7 +12,8 @@ use std::sync::Arc;
 use tree::Value;
 
 /// The characters of names that do not stand in a path as they are.
-const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`').add(b'{').add(b'}');
+const ESCAPED: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`').add(b'{').add(b'}');
 /// The commit of builds that are not stamped, as user agents have it.
 const COMMIT: &str = "$Format";
 

@@ -66,6 +66,7 @@ use pod_security::PodSecurity;
 use pod_toleration_restriction::PodTolerationRestriction;
 use pod_topology_labels::PodTopologyLabels;
 use priority::Priority;
+pub(crate) use resource_quota::QuotaMeasure;
 use resource_quota::ResourceQuota;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;

@@ -5,7 +5,7 @@ use super::{Builder, FakeApiServer, StartError};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 #[cfg(feature = "controllers")]
 use crate::controllers::ControllerContext;
-use crate::controllers::{Controller, Controllers, Making, Settings, making};
+use crate::controllers::{Controller, Controllers, Making, Settings, making, tools};
 use crate::ids::Ids;
 use crate::living::Living;
 use crate::threads;
@@ -92,7 +92,7 @@ impl FakeApiServer {
         if loops.is_empty() && token.is_none() {
             return;
         }
-        let made = loops.into_iter().filter_map(|one| one.make()).collect::<Vec<_>>();
+        let made = loops.into_iter().filter_map(|one| one.make(&tools())).collect::<Vec<_>>();
         let living = (!made.is_empty()).then(|| {
             let runtime = threads::runtime().expect("binding the ports has started them");
             Living::start(self.replicas[0].inner().clone(), made, self.shutdown.child_token(), &runtime)

@@ -28,7 +28,8 @@ async fn dependents_go_after_their_owner() {
     assert_eq!(left(&mut client).await, NOTHING);
     assert_eq!(asked(&server), [format!("DELETE {CONFIG_MAPS}/b 200"), format!("DELETE {CONFIG_MAPS}/c 200")]);
     let records = server.requests();
-    let record = records.iter().find(|record| record.uri.ends_with("/b") && record.method == "DELETE").expect("it is recorded");
+    let record =
+        records.iter().find(|record| record.uri.ends_with("/b") && record.method == "DELETE").expect("it is recorded");
     assert!(record.user_agent.starts_with("kube-controller-manager/v1.37.1 ("), "{}", record.user_agent);
     let user = record.user.as_ref().expect("a user");
     assert_eq!(user.name, "system:serviceaccount:kube-system:generic-garbage-collector");
@@ -45,7 +46,11 @@ async fn dependents_go_before_their_owner() {
     let mut steps = Vec::new();
     while let Some(step) = soon(controllers.step(Controller::GarbageCollector)).await.unwrap() {
         let did: Vec<String> = step.requests.iter().map(|(request, code)| format!("{request} {code}")).collect();
-        steps.push((step.key.split(' ').next_back().unwrap_or_default().to_owned(), did.join(", "), left(&mut client).await));
+        steps.push((
+            step.key.split(' ').next_back().unwrap_or_default().to_owned(),
+            did.join(", "),
+            left(&mut client).await,
+        ));
     }
     let to = |verb: &str, name: &str| format!("{verb} {CONFIG_MAPS}/{name} 200");
     let step = |key: &str, did: String, left: &[&str]| {
@@ -90,9 +95,7 @@ async fn custom_resources_are_orphaned_by_another_patch() {
     });
     create(&mut client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).await;
     let widgets = "/apis/example.com/v1/namespaces/default/widgets";
-    let widget = |name: &str, owners: &[Value]| {
-        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "ownerReferences": owners}})
-    };
+    let widget = |name: &str, owners: &[Value]| json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "ownerReferences": owners}});
     let owner = create(&mut client, widgets, &widget("a", &[])).await;
     let keeper = create(&mut client, widgets, &widget("k", &[])).await;
     for name in ["b", "c"] {
@@ -147,7 +150,8 @@ async fn references_that_lie() {
     // Its owner is in another namespace.
     create(&mut client, "/api/v1/namespaces/other/configmaps", &owned("far", &[reference(&owner, false)])).await;
     // What is in no namespace has no owner that is in one.
-    let cluster_role = json!({"metadata": {"name": "wide", "ownerReferences": [reference(&owner, false)]}, "rules": []});
+    let cluster_role =
+        json!({"metadata": {"name": "wide", "ownerReferences": [reference(&owner, false)]}, "rules": []});
     create(&mut client, "/apis/rbac.authorization.k8s.io/v1/clusterroles", &cluster_role).await;
     quiet(&server).await;
     assert_eq!(left(&mut client).await, ["half", "kind", "owner"]);
@@ -158,12 +162,19 @@ async fn references_that_lie() {
     client.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/wide").await.expect(200);
     let events = client.get("/api/v1/events?fieldSelector=reason=OwnerRefInvalidNamespace").await.expect(200);
     let uid = text(&owner, "/metadata/uid");
-    let told: Vec<(&str, &str, &str)> = events["items"].as_array().unwrap().iter().map(|event| {
-        let of = |pointer| text(event, pointer);
-        (of("/metadata/namespace"), of("/involvedObject/name"), of("/message"))
-    }).collect();
+    let told: Vec<(&str, &str, &str)> = events["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let of = |pointer| text(event, pointer);
+            (of("/metadata/namespace"), of("/involvedObject/name"), of("/message"))
+        })
+        .collect();
     let message = |namespace: &str| {
-        format!(r#"ownerRef [v1/ConfigMap, namespace: {namespace}, name: owner, uid: {uid}] does not exist in namespace "{namespace}""#)
+        format!(
+            r#"ownerRef [v1/ConfigMap, namespace: {namespace}, name: owner, uid: {uid}] does not exist in namespace "{namespace}""#
+        )
     };
     assert_eq!(told, [("default", "wide", &*message("")), ("other", "far", &*message("other"))]);
     server.shutdown().await;
@@ -190,12 +201,20 @@ async fn an_owner_waits_for_a_finalizer_that_does_not_go() {
 #[tokio::test]
 async fn an_object_that_changes_meanwhile_is_deleted_all_the_same() {
     let (server, mut client) = family().await;
-    server.faults().add(On::delete("configmaps").user("system:serviceaccount:kube-system:generic-garbage-collector").status(409).times(2));
+    server.faults().add(
+        On::delete("configmaps")
+            .user("system:serviceaccount:kube-system:generic-garbage-collector")
+            .status(409)
+            .times(2),
+    );
     delete(&mut client, &format!("{CONFIG_MAPS}/a"), "Background").await;
     quiet(&server).await;
     assert_eq!(left(&mut client).await, NOTHING);
     let b = format!("DELETE {CONFIG_MAPS}/b");
-    assert_eq!(asked(&server), [format!("{b} 409"), format!("{b} 409"), format!("{b} 200"), format!("DELETE {CONFIG_MAPS}/c 200")]);
+    assert_eq!(
+        asked(&server),
+        [format!("{b} 409"), format!("{b} 409"), format!("{b} 200"), format!("DELETE {CONFIG_MAPS}/c 200")]
+    );
     server.shutdown().await;
 }
 

@@ -8,7 +8,7 @@ use crate::registry::{Amounts, Quantity};
 use tree::Value;
 
 /// Kinds whose number has a name of its own, too (`legacyObjectCountAliases`).
-const ALIASED: &[&str] = &["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
+pub(super) const ALIASED: &[&str] = &["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
 
 /// An evaluator of the objects of a kind.
 pub(super) trait Evaluator: Send + Sync {

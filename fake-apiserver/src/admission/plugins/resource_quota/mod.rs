@@ -16,12 +16,15 @@ mod claims;
 mod evaluator;
 mod ledger;
 mod limited;
+mod measure;
 mod pods;
 mod quota;
 mod refusal;
 mod resource_claims;
 mod scopes;
 mod services;
+
+pub(crate) use measure::QuotaMeasure;
 
 use super::names::{Named, Names};
 use crate::admission::{Attributes, Operation, Plugin, Verdict};

@@ -1,0 +1,19 @@
+//! What loops need of the server, beside objects.
+
+use crate::resource::Resource;
+use jiff::Timestamp;
+use std::sync::Arc;
+use tree::{Map, Value};
+
+/// What loops need of the server.
+#[derive(Clone, Default)]
+pub struct Tools {
+    /// Who measures what objects use; without it quotas have no status.
+    pub measure: Option<Arc<dyn Measure>>,
+}
+
+/// Measures what objects use of quotas.
+pub trait Measure: Send + Sync {
+    /// The amounts that objects of the quota's namespace use of the resources in its `spec.hard`, as far as these can be measured.
+    fn used(&self, quota: &Value, objects: &mut dyn Iterator<Item = (&Resource, &Arc<Value>)>, now: Timestamp) -> Map;
+}
