@@ -79,10 +79,11 @@ impl Life {
 
     async fn go_on(&mut self) {
         loop {
-            self.catch_up();
             while let Ok(order) = self.orders.try_recv() {
                 self.obey(order).await;
             }
+            // After the orders: whoever waits has written before.
+            self.catch_up();
             let now = self.clock.now();
             if let Some(run) = self.engine.begin(now) {
                 self.carry_out(run).await;
@@ -90,9 +91,7 @@ impl Life {
                 continue;
             }
             self.answer_at_rest();
-            let order = self.sleep().await;
-            if let Some(order) = order {
-                self.catch_up();
+            if let Some(order) = self.sleep().await {
                 self.obey(order).await;
             }
         }
@@ -158,6 +157,7 @@ impl Life {
     }
 
     async fn obey(&mut self, order: Order) {
+        self.catch_up();
         match order {
             Order::Pause { name, paused, done } => {
                 self.engine.pause(name, paused);

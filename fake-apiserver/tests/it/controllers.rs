@@ -2,7 +2,7 @@
 
 use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
 use fake_apiserver::{
-    AuthorizationMode, Builder, Controller, Controllers, ControllersError, FakeApiServer, ManualClock, RequestRecord,
+    AuthorizationMode, Builder, Controller, Controllers, ControllersError, FakeApiServer, ManualClock, RequestRecord, Step,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -204,7 +204,7 @@ async fn the_controllers_may_do_everything_in_every_mode() {
 async fn what_cannot_be_stepped_is_named() {
     let server = hosting([Controller::ServiceAccount], |builder| builder).await;
     let controllers = server.controllers();
-    let refusal = |result: Result<Option<String>, ControllersError>| result.err().map(|error| error.to_string());
+    let refusal = |result: Result<Option<Step>, ControllersError>| result.err().map(|error| error.to_string());
     assert_eq!(
         refusal(controllers.step(Controller::ServiceAccount).await).as_deref(),
         Some(r#"controller "serviceaccount-controller" is not paused"#)
