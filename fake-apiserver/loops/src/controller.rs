@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
 macro_rules! controllers {
     ($($variant:ident $name:literal $alias:literal $usual:literal,)*) => {
-        /// A controller of kube-controller-manager.
+        /// A controller of kube-controller-manager, or one of those beside it: the scheduler, and the kubelet by rule.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Controller {
@@ -92,6 +92,8 @@ controllers! {
     ServiceCidr "service-cidr-controller" "" true,
     StorageVersionMigrator "storage-version-migrator-controller" "svm" true,
     SeLinuxWarning "selinux-warning-controller" "" false,
+    Scheduler "kube-scheduler" "" false,
+    Kubelet "kubelet" "" false,
 }
 
 impl Controller {
@@ -113,8 +115,15 @@ impl Controller {
             Controller::Job => crate::workloads::jobs(),
             Controller::Deployment => crate::workloads::deployments(),
             Controller::ReplicaSet => crate::workloads::replica_sets(),
+            Controller::Scheduler => crate::nodes::scheduler(),
+            Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone()),
             _ => return None,
         })
+    }
+
+    /// Whether it is one of those beside kube-controller-manager, without which no pod runs.
+    pub fn is_of_nodes(self) -> bool {
+        matches!(self, Controller::Scheduler | Controller::Kubelet)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::neighbours::Neighbours;
 use super::spread::Spread;
 use super::usage::{self, Usage};
-use super::{affinity, taints};
 use crate::workloads::facts::read;
+use crate::workloads::facts::{affinity, taints};
 use tree::{Value, json};
 
 /// A node, with what is used of it.

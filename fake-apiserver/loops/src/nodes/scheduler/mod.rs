@@ -3,12 +3,10 @@
 //! Which nodes fit, the filters of `k8s.io/kubernetes/pkg/scheduler/framework/plugins` (v1.37.1) decide, without those for volumes and
 //! resource claims. Nodes are not scored, and no pod is preempted.
 
-pub(crate) mod affinity;
 mod filters;
 mod neighbours;
 mod refusal;
 mod spread;
-pub(crate) mod taints;
 mod usage;
 
 use super::kubelet::NODES;

@@ -4,10 +4,10 @@
 //! them there.
 
 use super::filters::{Verdict, full, never};
-use super::{affinity, taints};
 use crate::objects::Objects;
 use crate::workloads::facts::pods::{self, PODS};
 use crate::workloads::facts::read;
+use crate::workloads::facts::{affinity, taints};
 use machinery::object::meta;
 use machinery::object::selector::LabelSelector;
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 //!
 //! Ports `nodeShouldRunDaemonPod` of `k8s.io/kubernetes/pkg/controller/daemon/daemon_controller.go`, and `util/daemonset_util.go` (v1.37.1).
 
-use super::super::facts::read;
-use crate::nodes::{affinity, taints};
+use super::super::facts::{affinity, read, taints};
+
 use crate::objects::Change;
 use machinery::object::meta;
 use tree::{Value, json};

@@ -1,6 +1,6 @@
 //! The revisions of a daemon set (`constructHistory` and `cleanupHistory` of `pkg/controller/daemon/update.go`, v1.37.1).
 
-use super::super::facts::{hash, names, owners, read, revisions};
+use super::super::facts::{hash, owners, read, revisions};
 use super::KIND;
 use crate::act::Act;
 use crate::plan::View;
@@ -36,7 +36,8 @@ impl<'o> Revisions<'o> {
                 meta::labels(current).get(revisions::HASH).unwrap_or_default().to_owned()
             }
             None => {
-                let hash = new_hash(set);
+                let template = set.pointer("/spec/template").cloned().unwrap_or_default();
+                let hash = hash::template(&template, read::number(set, "/status/collisionCount"));
                 let made = revisions::new(&KIND, set, next, &hash, data);
                 collides = view.objects.get(&revisions::REVISIONS, &owners::key(&made)).is_some();
                 if !collides {
@@ -56,11 +57,4 @@ impl<'o> Revisions<'o> {
         let is_dead = |revision: &&&Arc<Value>| !pods.iter().any(|pod| hash(pod) == hash(revision));
         self.old.iter().filter(is_dead).take(surplus).map(|revision| revisions::delete(revision)).collect()
     }
-}
-
-/// The hash of a template. Upstream's is of a dump of Go structs, this one is of the template's text.
-fn new_hash(set: &Value) -> String {
-    let template = set.pointer("/spec/template").map(Value::to_string).unwrap_or_default();
-    let collisions = read::number(set, "/status/collisionCount").map(i64::to_le_bytes).into_iter().flatten();
-    names::safe(&hash::fnv32a(template.into_bytes().into_iter().chain(collisions)).to_string())
 }

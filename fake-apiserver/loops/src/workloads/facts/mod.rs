@@ -1,5 +1,6 @@
 //! What workloads read in objects, and what they write into them.
 
+pub(crate) mod affinity;
 pub(crate) mod conditions;
 pub(crate) mod hash;
 pub(crate) mod names;
@@ -10,4 +11,5 @@ pub(crate) mod read;
 pub(crate) mod revisions;
 pub(crate) mod scaled;
 pub(crate) mod status;
+pub(crate) mod taints;
 pub(crate) mod template;

@@ -2,7 +2,7 @@
 //!
 //! Ports `k8s.io/component-helpers/scheduling/corev1/nodeaffinity` (v0.37.1).
 
-use crate::workloads::facts::read;
+use super::read;
 use machinery::object::meta;
 use tree::Value;
 

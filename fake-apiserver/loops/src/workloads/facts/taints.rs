@@ -2,7 +2,7 @@
 //!
 //! Ports `ToleratesTaint` of `k8s.io/api/core/v1/toleration.go` (v0.37.1). Comparisons of numbers are an alpha feature, and tolerate nothing.
 
-use crate::workloads::facts::read;
+use super::read;
 use tree::Value;
 
 /// Whether a pod tolerates all taints that keep pods off a node, of these effects.
