@@ -2,6 +2,7 @@
 
 mod driver;
 mod garbage;
+mod upkeep;
 
 use crate::support::{Client, JSON, names, soon};
 use fake_apiserver::{AuthorizationMode, Controller, FakeApiServer};
