@@ -4,10 +4,11 @@
 //! `cmd/kube-controller-manager/app` (v1.37.1).
 
 use crate::garbage::GarbageCollector;
+use crate::lifecycle::{Eviction, Nodes};
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
-use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, Quotas, VolumeProtection};
+use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, SigningRequests, VolumeProtection};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
@@ -103,6 +104,10 @@ impl Controller {
             Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
+            Controller::NodeLifecycle => Box::<Nodes>::default(),
+            Controller::TaintEviction => Box::<Eviction>::default(),
+            Controller::Ttl => Box::<NodeTtl>::default(),
+            Controller::CertificateCleaner => Box::<SigningRequests>::default(),
             Controller::ResourceQuota => Box::new(Quotas(tools.measure.clone()?)),
             Controller::Disruption => Box::<Disruption>::default(),
             Controller::Endpoints => Box::<EndpointsLoop>::default(),

@@ -2,6 +2,7 @@
 
 mod driver;
 mod garbage;
+mod upkeep;
 mod workloads;
 
 use crate::support::{Client, JSON, names, soon};
