@@ -2,7 +2,8 @@
 
 use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
 use fake_apiserver::{
-    AuthorizationMode, Builder, Controller, Controllers, ControllersError, FakeApiServer, ManualClock, RequestRecord, Step,
+    AuthorizationMode, Builder, Controller, Controllers, ControllersError, FakeApiServer, ManualClock, RequestRecord,
+    Step,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
