@@ -47,15 +47,19 @@ impl Loop for Eviction {
             }
             return;
         }
-        let taints = |node: Option<&Value>| node.map(|node| read::list(node, "/spec/taints").to_vec()).unwrap_or_default();
+        let taints =
+            |node: Option<&Value>| node.map(|node| read::list(node, "/spec/taints").to_vec()).unwrap_or_default();
         if taints(change.old) != taints(change.new) {
-            let of_node = objects.all(&pods::PODS).filter(|(_, pod)| read::text(pod, "/spec/nodeName") == change.key.name);
+            let of_node =
+                objects.all(&pods::PODS).filter(|(_, pod)| read::text(pod, "/spec/nodeName") == change.key.name);
             of_node.for_each(|(key, _)| keys.add(key.clone()));
         }
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
-        let Some(pod) = view.objects.get(&pods::PODS, key).filter(|pod| !pods::is_going(pod)) else { return Plan::default() };
+        let Some(pod) = view.objects.get(&pods::PODS, key).filter(|pod| !pods::is_going(pod)) else {
+            return Plan::default();
+        };
         let name = read::text(pod, "/spec/nodeName").to_owned();
         let node = view.objects.get(&NODES, &Key { namespace: String::new(), name });
         let taints = node.map(|node| read::list(node, "/spec/taints")).unwrap_or_default();

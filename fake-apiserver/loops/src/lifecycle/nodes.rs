@@ -13,6 +13,7 @@ use crate::resource::{Key, Resource};
 use crate::workloads::facts::{conditions, pods, read};
 use machinery::object::meta;
 use std::collections::HashMap;
+use std::time::Duration;
 use tree::{Value, json};
 
 static PROFILE: Profile = Profile {
@@ -62,7 +63,9 @@ impl Loop for Nodes {
                     objects.all(&NODES).for_each(|(key, _)| keys.add(key.clone()));
                 }
             }
-            "leases" if change.key.namespace == LEASES_OF_NODES && change.new.is_some() => keys.add(node(&change.key.name)),
+            "leases" if change.key.namespace == LEASES_OF_NODES && change.new.is_some() => {
+                keys.add(node(&change.key.name))
+            }
             _ => {}
         }
     }
@@ -70,14 +73,21 @@ impl Loop for Nodes {
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
         let Some(node) = view.objects.get(&NODES, key) else {
             let gone = self.known.remove(&key.name).map(|known| known.uid);
-            let told = gone.map(|uid| event(&key.name, &uid, "RemovingNode", format!("Removing Node {} from Controller", key.name)));
+            let told = gone.map(|uid| {
+                event(&key.name, &uid, "RemovingNode", format!("Removing Node {} from Controller", key.name))
+            });
             return Plan::of(told.into_iter().collect());
         };
         let mut acts = Vec::new();
         let known = self.known.entry(key.name.clone()).or_default();
         if known.uid != meta::uid(node) {
             *known = Known { uid: meta::uid(node).to_owned(), ..Known::default() };
-            acts.push(event(&key.name, &known.uid, "RegisteredNode", format!("Registered Node {} in Controller", key.name)));
+            acts.push(event(
+                &key.name,
+                &known.uid,
+                "RegisteredNode",
+                format!("Registered Node {} in Controller", key.name),
+            ));
         }
         let lease = view.objects.get(&LEASES, &Key { namespace: LEASES_OF_NODES.to_owned(), name: key.name.clone() });
         known.health.observe(node, lease.map(|lease| &**lease), view.now);
@@ -101,7 +111,7 @@ impl Loop for Nodes {
             acts.push(event(&key.name, meta::uid(node), "NodeNotReady", message));
             acts.extend(not_ready(&key.name, view));
         }
-        let again = left.map(|left| left + std::time::Duration::from_millis(1));
+        let again = left.map(|left| left.saturating_add(Duration::from_millis(1)));
         Plan { acts, again, failed: None }
     }
 }

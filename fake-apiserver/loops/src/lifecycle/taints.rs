@@ -43,7 +43,8 @@ pub(super) fn of(node: &Value, evicts: bool, now: Timestamp) -> Option<Vec<Value
     wanted.extend(against_all.map(|key| (key, "NoExecute")));
     let own = read::list(node, "/spec/taints");
     let pair = |taint: &Value| (read::text(taint, "/key").to_owned(), read::text(taint, "/effect").to_owned());
-    let is_wanted = |taint: &Value| wanted.iter().any(|(key, effect)| pair(taint) == (str::to_owned(key), str::to_owned(effect)));
+    let is_wanted =
+        |taint: &Value| wanted.iter().any(|(key, effect)| pair(taint) == (str::to_owned(key), str::to_owned(effect)));
     let mut taints: Vec<Value> = own.iter().filter(|taint| !is_ours(taint) || is_wanted(taint)).cloned().collect();
     for (key, effect) in wanted {
         if !taints.iter().any(|taint| pair(taint) == (key.to_owned(), effect.to_owned())) {

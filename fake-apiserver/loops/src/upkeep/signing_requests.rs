@@ -52,9 +52,7 @@ impl Loop for SigningRequests {
         };
         match read::until(end, view.now) {
             Some(left) => Plan { again: Some(left), ..Plan::default() },
-            None => {
-                Plan::of(vec![Act::Delete { resource: REQUESTS, key: key.clone(), options: Deletion::default() }])
-            }
+            None => Plan::of(vec![Act::Delete { resource: REQUESTS, key: key.clone(), options: Deletion::default() }]),
         }
     }
 }

@@ -56,9 +56,7 @@ async fn a_service_has_endpoints() {
     quiet(&server).await;
     let path = "/api/v1/namespaces/default/endpoints/web";
     let endpoints = client.get(path).await.expect(200);
-    let address = |name: &str, ip: &str, uid: &Value| {
-        json!({"ip": ip, "nodeName": "n", "targetRef": {"kind": "Pod", "namespace": "default", "name": name, "uid": uid}})
-    };
+    let address = |name: &str, ip: &str, uid: &Value| json!({"ip": ip, "nodeName": "n", "targetRef": {"kind": "Pod", "namespace": "default", "name": name, "uid": uid}});
     let a = client.get(&format!("{PODS}/a")).await.expect(200);
     let b = client.get(&format!("{PODS}/b")).await.expect(200);
     let expected = json!([{
@@ -86,7 +84,8 @@ async fn a_service_has_endpoints() {
 #[tokio::test]
 async fn a_service_has_slices() {
     let (server, mut client) = kept_by([Controller::EndpointSlice, Controller::GarbageCollector]).await;
-    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name=web";
+    let slices =
+        "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name=web";
     create(&mut client, SERVICES, &service()).await;
     quiet(&server).await;
     let empty = client.get(slices).await.expect(200)["items"].as_array().unwrap().clone();
@@ -117,7 +116,8 @@ async fn a_service_has_slices() {
 async fn a_budget_counts_its_pods() {
     let (server, mut client) = kept_by([Controller::Disruption]).await;
     let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-    let budget = json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}});
+    let budget =
+        json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}});
     create(&mut client, budgets, &budget).await;
     for (name, ip, ready) in [("a", "10.0.0.1", true), ("b", "10.0.0.2", true), ("c", "10.0.0.3", false)] {
         running(&mut client, name, ip, ready).await;
