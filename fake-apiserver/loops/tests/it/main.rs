@@ -3,6 +3,7 @@
 mod cron_jobs;
 mod daemon_sets;
 mod deployments;
+mod hashes;
 mod jobs;
 mod kubelet;
 mod replicas;
