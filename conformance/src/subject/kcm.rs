@@ -1,8 +1,8 @@
 //! The target `kcm`: the fake as a library, with real kube-controller-managers in place of the ports.
 //!
 //! ```text
-//!                  ┌── serviceaccount, root-ca-cert-publisher, namespace: from the start to the end, with the credentials
-//! fake, over TLS ◀─┤   of service accounts
+//!                  ┌── serviceaccount, root-ca-cert-publisher, namespace, and those that the scenario asks for: from the start to
+//! fake, over TLS ◀─┤   the end, with the credentials of service accounts
 //!                  └── serviceaccount-token: one for each `controller start`, with the token of its user
 //! ```
 //!
@@ -41,6 +41,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Number of clusters at once: each keeps a processor busy for its first second.
 const AT_ONCE: usize = 2;
+/// The flag with the controllers that a scenario asks for, which are real ones here.
+const CONTROLLERS: &str = "--controllers=";
+/// The areas of scenarios about such controllers.
+const AREAS: [&str; 3] = ["garbage/", "namespaces/", "upkeep/"];
 /// Time for the managers to create the account `default`.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -73,8 +77,12 @@ impl Kcm {
     /// Starts a cluster; unlike that of [`Target::start`], the result gives access to the fake.
     pub(crate) async fn launch(&self, setup: &Setup) -> Result<Running> {
         let place = Arc::clone(&self.places).acquire_owned().await?;
-        let mut running = Running::start(setup, |builder| builder.namespace_controller(false)).await?;
-        running.managers = Some(Managers::start(&running, place).await?);
+        let (wanted, flags): (Vec<String>, Vec<String>) =
+            setup.flags.iter().cloned().partition(|flag| flag.starts_with(CONTROLLERS));
+        let setup = Setup { flags, ..setup.clone() };
+        let mut running = Running::start(&setup, |builder| builder.namespace_controller(false)).await?;
+        let wanted: Vec<&str> = wanted.iter().flat_map(|flag| flag[CONTROLLERS.len()..].split(',')).collect();
+        running.managers = Some(Managers::start(&running, place, &wanted).await?);
         Ok(running)
     }
 }
@@ -110,7 +118,8 @@ impl Target for Kcm {
             _ => false,
         };
         let about_controllers = scenario.needs.contains(&Power::Controllers);
-        (about_controllers && !scenario.steps.iter().any(asks_for_calls)) || scenario.name.starts_with("namespaces/")
+        (about_controllers && !scenario.steps.iter().any(asks_for_calls))
+            || AREAS.iter().any(|area| scenario.name.starts_with(area))
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
@@ -119,11 +128,11 @@ impl Target for Kcm {
 }
 
 impl Managers {
-    async fn start(cluster: &Running, place: OwnedSemaphorePermit) -> Result<Managers> {
+    async fn start(cluster: &Running, place: OwnedSemaphorePermit, wanted: &[&str]) -> Result<Managers> {
         let folder = tempfile::tempdir()?;
         let invocation = Invocation {
             version: VERSION,
-            controllers: &["serviceaccount", "root-ca-cert-publisher", "namespace"],
+            controllers: &[&["serviceaccount", "root-ca-cert-publisher", "namespace"], wanted].concat(),
             url: &cluster.endpoints()[0].url,
             ca_pem: &cluster.ca_pem().context("they need TLS")?,
             token: &cluster.token(ADMINISTRATOR).context("no administrator")?,

@@ -307,9 +307,9 @@ fn a_full_disk_costs_the_audit_log_only() {
 
 #[test]
 fn controllers_that_do_not_exist_are_named() {
-    let text = refusal(&["--controllers=*,-deployment"]);
+    let text = refusal(&["--controllers=*,-deployments"]);
     assert!(
-        text.ends_with(r#"for '--controllers <NAMES>': "deployment" is not in the list of known controllers"#),
+        text.ends_with(r#"for '--controllers <NAMES>': "deployments" is not in the list of known controllers"#),
         "{text}"
     );
 }

@@ -4,16 +4,17 @@
 //! `cmd/kube-controller-manager/app` (v1.37.1).
 
 use crate::garbage::GarbageCollector;
+use crate::lifecycle::{Eviction, Nodes};
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
-use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, Quotas, VolumeProtection};
+use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, SigningRequests, VolumeProtection};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
 macro_rules! controllers {
     ($($variant:ident $name:literal $alias:literal $usual:literal,)*) => {
-        /// A controller of kube-controller-manager.
+        /// A controller of kube-controller-manager, or one of those beside it: the scheduler, and the kubelet by rule.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Controller {
@@ -92,6 +93,8 @@ controllers! {
     ServiceCidr "service-cidr-controller" "" true,
     StorageVersionMigrator "storage-version-migrator-controller" "svm" true,
     SeLinuxWarning "selinux-warning-controller" "" false,
+    Scheduler "kube-scheduler" "" false,
+    Kubelet "kubelet" "" false,
 }
 
 impl Controller {
@@ -101,16 +104,31 @@ impl Controller {
             Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
+            Controller::NodeLifecycle => Box::<Nodes>::default(),
+            Controller::TaintEviction => Box::<Eviction>::default(),
+            Controller::Ttl => Box::<NodeTtl>::default(),
+            Controller::CertificateCleaner => Box::<SigningRequests>::default(),
             Controller::ResourceQuota => Box::new(Quotas(tools.measure.clone()?)),
             Controller::Disruption => Box::<Disruption>::default(),
             Controller::Endpoints => Box::<EndpointsLoop>::default(),
             Controller::EndpointSlice => Box::<SlicesLoop>::default(),
             Controller::GarbageCollector => Box::<GarbageCollector>::default(),
             Controller::Replication => crate::workloads::replication_controllers(),
+            Controller::DaemonSet => crate::workloads::daemon_sets(),
+            Controller::StatefulSet => crate::workloads::stateful_sets(),
+            Controller::CronJob => crate::workloads::cron_jobs(),
+            Controller::Job => crate::workloads::jobs(),
             Controller::Deployment => crate::workloads::deployments(),
             Controller::ReplicaSet => crate::workloads::replica_sets(),
+            Controller::Scheduler => crate::nodes::scheduler(),
+            Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone()),
             _ => return None,
         })
+    }
+
+    /// Whether it is one of those beside kube-controller-manager, without which no pod runs.
+    pub fn is_of_nodes(self) -> bool {
+        matches!(self, Controller::Scheduler | Controller::Kubelet)
     }
 }
 

@@ -13,6 +13,7 @@ mod controller;
 mod engine;
 mod garbage;
 mod kinds;
+mod lifecycle;
 pub mod nodes;
 mod objects;
 mod plan;

@@ -77,7 +77,7 @@ impl Objects {
     }
 
     /// All objects of a resource, by namespace and name.
-    pub fn all(&self, resource: &Resource) -> impl Iterator<Item = (&Key, &Arc<Value>)> {
+    pub fn all<'a>(&'a self, resource: &Resource) -> impl Iterator<Item = (&'a Key, &'a Arc<Value>)> + use<'a> {
         self.all.get(resource).into_iter().flatten()
     }
 

@@ -1,5 +1,6 @@
 //! What loops need of the server, beside objects.
 
+use crate::nodes::Rules;
 use crate::resource::Resource;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -10,6 +11,10 @@ use tree::{Map, Value};
 pub struct Tools {
     /// Who measures what objects use; without it quotas have no status.
     pub measure: Option<Arc<dyn Measure>>,
+    /// The nodes that there are; `node-1` if none is named.
+    pub nodes: Vec<String>,
+    /// What becomes of pods.
+    pub pods: Rules,
 }
 
 /// Measures what objects use of quotas.

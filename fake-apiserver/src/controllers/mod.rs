@@ -23,6 +23,7 @@
 #[cfg(feature = "controllers")]
 mod ported;
 
+pub use loops::nodes::{RuleError as PodRuleError, Rules as PodRules};
 pub use loops::{Controller, UnknownController};
 #[cfg(feature = "controllers")]
 pub(crate) use ported::{ControllerContext, Ported};
@@ -41,6 +42,10 @@ pub(crate) struct Settings {
     pub(crate) kinds: BTreeSet<Controller>,
     /// Whether every service account gets a token secret, as up to Kubernetes 1.23, but not in the server's version.
     pub(crate) auto_generate_tokens: bool,
+    /// The nodes of the kubelet; `node-1` if none is named.
+    pub(crate) nodes: Vec<String>,
+    /// What becomes of pods.
+    pub(crate) pods: PodRules,
 }
 
 /// What becomes of a controller that is asked for.
@@ -57,8 +62,9 @@ pub(crate) enum Making {
 }
 
 /// What loops need of the server.
-pub(crate) fn tools() -> Tools {
-    Tools { measure: Some(Arc::new(QuotaMeasure)) }
+pub(crate) fn tools(settings: &Settings) -> Tools {
+    let Settings { nodes, pods, .. } = settings;
+    Tools { measure: Some(Arc::new(QuotaMeasure)), nodes: nodes.clone(), pods: pods.clone() }
 }
 
 /// Who does the work of a controller.
@@ -71,7 +77,7 @@ pub(crate) fn making(controller: Controller) -> Making {
         | Controller::ServiceAccount
         | Controller::RootCaPublisher
         | Controller::LegacyTokenCleaner => Making::Port,
-        one if one.make(&tools()).is_some() => Making::Loop,
+        one if one.make(&tools(&Settings::default())).is_some() => Making::Loop,
         _ => Making::Nobody,
     }
 }

@@ -131,6 +131,8 @@ pub(crate) const ABSENCES: &[Absence] = &[
                 // `/namespaces/NAME` is in the path of every namespaced resource.
                 "discovery::openapi::recorded",
                 "http::route",
+                // Events are followed only by those who say so.
+                "living::known",
                 "reconcile",
                 "registry",
                 "service_addresses",
@@ -210,6 +212,35 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Dependencies {
             of: "fake-apiserver/control",
             never: &["fake-apiserver", "kube", "k8s-openapi", "http", "hyper", "tokio", "futures"],
+        }],
+    },
+    Absence {
+        sentence: "The crate `fake-apiserver/loops` knows neither the server nor the wire, has nothing to await, and reads no clock.",
+        rules: &[
+            Dependencies {
+                of: "fake-apiserver/loops",
+                never: &["fake-apiserver", "kube", "k8s-openapi", "http", "hyper", "tokio", "futures"],
+            },
+            Words { of: "fake-apiserver/loops", words: CLOCKS, homes: &[] },
+        ],
+    },
+    Absence {
+        sentence: "`living/` is above `http/`: nothing imports it but `controllers/` and `server/`.",
+        rules: &[Never {
+            of: FAKE,
+            rooms: &[
+                "admission",
+                "api",
+                "auth",
+                "cluster",
+                "commit",
+                "discovery",
+                "http",
+                "reconcile",
+                "registry",
+                "store",
+            ],
+            never: &["living", "controllers"],
         }],
     },
     Absence {

@@ -53,7 +53,8 @@ impl Flags {
         let wanted = |one: Controller, default| is_wanted(one, &choices, default);
         builder = builder.namespace_controller(wanted(Controller::Namespace, !self.is_bare));
         builder = builder.cluster_role_aggregation(wanted(Controller::ClusterRoleAggregation, !self.is_bare));
-        builder = builder.controllers(chosen(&choices));
+        builder = builder.controllers(chosen(&choices)).nodes(self.nodes.iter().cloned());
+        builder = given(builder, self.pods.clone(), Builder::pods);
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

@@ -31,7 +31,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use clap_complete::Shell;
 use control::ControlFlags;
 use controllers::Choice;
-use fake_apiserver::{AuthorizationMode, git_version};
+use fake_apiserver::{AuthorizationMode, Controller, PodRules, git_version};
 use gates::Setting;
 use option::USERS;
 use others::Others;
@@ -78,9 +78,16 @@ pub struct Flags {
     /// 'foo' enables foo, '-foo' disables foo. By default namespace-controller and clusterrole-aggregation-controller are on
     #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<Choice>,
-    /// Live as a real cluster does: all controllers that are built, but for those that --controllers disables
+    /// Live as a real cluster does: all controllers that are built, kube-scheduler and kubelet, but for those that --controllers disables
     #[arg(help_heading = FIRST, long)]
     like_a_cluster: bool,
+    /// What becomes of pods if the kubelet runs: 'app=web: ready after 2s; image=*:bad: ImagePullBackOff; job/*: fail 1 of 3'. By default they are
+    /// ready as soon as they have a node, and those of jobs succeed
+    #[arg(help_heading = FIRST, long, value_name = "RULES")]
+    pods: Option<PodRules>,
+    /// Nodes that the kubelet registers, separated by commas; node-1 by default
+    #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',')]
+    nodes: Vec<String>,
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(help_heading = FIRST, long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
@@ -283,7 +290,9 @@ fn after_help() -> String {
 impl Flags {
     /// The choice of controllers.
     fn choices(&self) -> Vec<Choice> {
-        self.controllers.iter().copied().chain(self.like_a_cluster.then_some(Choice::All)).collect()
+        let of_cluster = [Choice::All, Choice::With(Controller::Scheduler), Choice::With(Controller::Kubelet)];
+        let of_cluster = of_cluster.into_iter().filter(|_| self.like_a_cluster);
+        self.controllers.iter().copied().chain(of_cluster).collect()
     }
 
     /// Whether the program is called as `kube-apiserver`.

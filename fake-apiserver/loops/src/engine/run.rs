@@ -77,7 +77,7 @@ impl Engine {
 
     /// Takes note of the answer to the last request of a run. There may be another request, that has to come first.
     pub fn answered(&mut self, run: &mut Run, answer: Result<(), Refusal>, now: Timestamp) -> Option<Request> {
-        let Some(sent) = run.sent.take() else { return None };
+        let sent = run.sent.take()?;
         let refused = answer.err();
         match sent {
             Sent::Event(recording) => {

@@ -423,6 +423,3 @@ fn begins(old: Option<&Value>, new: &Value, finalizer: &str) -> bool {
     let is_so = |object: &Value| meta::deletion_timestamp(object).is_some() && has(object, finalizer);
     is_so(new) && old.is_none_or(|old| !is_so(old))
 }
-
-#[cfg(test)]
-mod tests;

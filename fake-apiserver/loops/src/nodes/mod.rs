@@ -2,12 +2,21 @@
 
 mod kubelet;
 mod rules;
+mod scheduler;
 
 pub use rules::{RuleError, Rules};
 
 use crate::plan::Loop;
 
-/// The kubelet of these nodes, which it registers.
-pub fn kubelet(nodes: Vec<String>, rules: Rules) -> Box<dyn Loop> {
+/// The kubelet of these nodes, which it registers; of `node-1` if none is named.
+pub fn kubelet(mut nodes: Vec<String>, rules: Rules) -> Box<dyn Loop> {
+    if nodes.is_empty() {
+        nodes.push("node-1".to_owned());
+    }
     Box::new(kubelet::Kubelet::new(nodes, rules))
+}
+
+/// The scheduler.
+pub fn scheduler() -> Box<dyn Loop> {
+    Box::<scheduler::Scheduler>::default()
 }

@@ -22,6 +22,7 @@ mod data;
 mod decode;
 mod decoded;
 mod definitions;
+mod dump;
 mod encode;
 mod facets;
 mod float;

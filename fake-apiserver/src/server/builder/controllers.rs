@@ -5,7 +5,7 @@ use super::{Builder, FakeApiServer, StartError};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 #[cfg(feature = "controllers")]
 use crate::controllers::ControllerContext;
-use crate::controllers::{Controller, Controllers, Making, Settings, making, tools};
+use crate::controllers::{Controller, Controllers, Making, PodRules, Settings, making, tools};
 use crate::ids::Ids;
 use crate::living::Living;
 use crate::threads;
@@ -33,11 +33,25 @@ impl Builder {
         self
     }
 
-    /// All [available](Self::available_controllers) controllers that kube-controller-manager runs by default: the cluster lives, as a real one
-    /// does.
+    /// All [available](Self::available_controllers) controllers that kube-controller-manager runs by default, the scheduler, and a kubelet
+    /// [by rule](Self::pods): the cluster lives, as a real one does.
     #[must_use]
     pub fn like_a_cluster(self) -> Self {
-        self.controllers(Self::available_controllers().filter(|one| one.is_usual()))
+        self.controllers(Self::available_controllers().filter(|one| one.is_usual() || one.is_of_nodes()))
+    }
+
+    /// What becomes of pods if [`Controller::Kubelet`] runs. By default they are ready as soon as they have a node; those of jobs succeed.
+    #[must_use]
+    pub fn pods(mut self, rules: PodRules) -> Self {
+        self.controllers.pods = rules;
+        self
+    }
+
+    /// The nodes that [`Controller::Kubelet`] registers; `node-1` by default.
+    #[must_use]
+    pub fn nodes<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.controllers.nodes = names.into_iter().map(Into::into).collect();
+        self
     }
 
     /// The controllers that can run in this build.
@@ -54,7 +68,7 @@ impl Builder {
     }
 
     pub(super) fn check_controllers(&self) -> Result<(), StartError> {
-        let Settings { kinds, auto_generate_tokens } = &self.controllers;
+        let Settings { kinds, auto_generate_tokens, .. } = &self.controllers;
         if let Some(missing) = kinds.iter().find(|one| !is_built(**one)) {
             return Err(StartError::ControllerNotBuilt(*missing));
         }
@@ -92,7 +106,7 @@ impl FakeApiServer {
         if loops.is_empty() && token.is_none() {
             return;
         }
-        let made = loops.into_iter().filter_map(|one| one.make(&tools())).collect::<Vec<_>>();
+        let made = loops.into_iter().filter_map(|one| one.make(&tools(settings))).collect::<Vec<_>>();
         let living = (!made.is_empty()).then(|| {
             let runtime = threads::runtime().expect("binding the ports has started them");
             Living::start(self.replicas[0].inner().clone(), made, self.shutdown.child_token(), &runtime)

@@ -2,6 +2,8 @@
 
 mod driver;
 mod garbage;
+mod upkeep;
+mod workloads;
 
 use crate::support::{Client, JSON, names, soon};
 use fake_apiserver::{AuthorizationMode, Controller, FakeApiServer};

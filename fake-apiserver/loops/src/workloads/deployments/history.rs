@@ -3,7 +3,7 @@
 //! Ports `getNewReplicaSet` and `cleanupDeployment` of `k8s.io/kubernetes/pkg/controller/deployment/sync.go`, `rollback.go`, and
 //! `SetNewReplicaSetAnnotations` of `util/deployment_util.go` (v1.37.1).
 
-use super::super::facts::{hash, names, owners, read, template};
+use super::super::facts::{hash, owners, read, template};
 use super::rollout::Rollout;
 use super::sets::{self, HASH, HISTORY, REVISION, Set};
 use super::{DEPLOYMENTS, KIND, progress, status};
@@ -170,7 +170,7 @@ fn last_revision(sets: &[Set]) -> i64 {
 /// The set of a deployment's template, without replicas.
 fn new_set(deployment: &Value) -> Value {
     let mut template = deployment.pointer("/spec/template").cloned().unwrap_or_default();
-    let hash = hash_of(&template, read::number(deployment, "/status/collisionCount"));
+    let hash = hash::template(&template, read::number(deployment, "/status/collisionCount"));
     meta::set_label(&mut template, HASH, &hash);
     let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_default();
     selector["matchLabels"][HASH] = hash.as_str().into();
@@ -189,12 +189,6 @@ fn new_set(deployment: &Value) -> Value {
     });
     super::facts_status::count(&mut set["spec"], "minReadySeconds", read::int(deployment, "/spec/minReadySeconds"));
     set
-}
-
-/// The hash of a template. Upstream's is of a dump of Go structs, this one is of the template's text.
-fn hash_of(template: &Value, collisions: Option<i64>) -> String {
-    let collisions = collisions.map(i64::to_le_bytes).into_iter().flatten();
-    names::safe(&hash::fnv32a(template.to_string().into_bytes().into_iter().chain(collisions)).to_string())
 }
 
 /// Annotates a set as that of the present template, and returns whether that changes it.

@@ -1,5 +1,6 @@
 //! What workloads read in objects, and what they write into them.
 
+pub(crate) mod affinity;
 pub(crate) mod conditions;
 pub(crate) mod hash;
 pub(crate) mod names;
@@ -7,6 +8,8 @@ pub(crate) mod owners;
 pub(crate) mod pods;
 pub(crate) mod rank;
 pub(crate) mod read;
+pub(crate) mod revisions;
 pub(crate) mod scaled;
 pub(crate) mod status;
+pub(crate) mod taints;
 pub(crate) mod template;

@@ -125,7 +125,7 @@ fn to_delete<'p>(owner: &Value, mine: &[&'p Arc<Value>], surplus: usize, view: &
     pods
 }
 
-fn related<'o>(owner: &Value, view: &View<'o>) -> HashMap<&'o str, usize> {
+fn related<'o>(owner: &'o Value, view: &View<'o>) -> HashMap<&'o str, usize> {
     let namespace = meta::namespace(owner);
     let controller = owners::controller(owner).map(|reference| read::text(reference, "/uid"));
     let siblings = view.objects.within(&SETS, namespace).map(|(_, set)| set).filter(|set| {
@@ -134,7 +134,7 @@ fn related<'o>(owner: &Value, view: &View<'o>) -> HashMap<&'o str, usize> {
     });
     let selectors: Vec<LabelSelector> = siblings.filter_map(|set| owners::selector(set)).collect();
     let mut on_node = HashMap::new();
-    for (_, pod) in view.objects.all(&PODS).filter(|(key, _)| key.namespace == namespace) {
+    for (_, pod) in view.objects.within(&PODS, namespace) {
         if pods::is_active(pod) && selectors.iter().any(|selector| owners::selects(selector, pod)) {
             *on_node.entry(read::text(pod, "/spec/nodeName")).or_default() += 1;
         }

@@ -115,7 +115,8 @@ impl World {
         if grace == 0 && meta::finalizers(&object).next().is_none() {
             return self.set(resource, key, None);
         }
-        meta::set(&mut object, "deletionTimestamp", self.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+        let end = self.now.checked_add(jiff::SignedDuration::from_secs(i64::try_from(grace).unwrap())).unwrap();
+        meta::set(&mut object, "deletionTimestamp", end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
         meta::set(&mut object, "deletionGracePeriodSeconds", grace);
         self.set(resource, key, Some(object));
     }
