@@ -80,7 +80,13 @@ pub(super) async fn run(manifests: &[Manifest], pair: &Pair, mut report: impl Fn
     // The same object may be described in several versions.
     let is_new = |one: &&Manifest| {
         let name = one.path.as_ref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
-        name.is_some_and(|name| seen.insert((one.object["kind"].to_string(), one.namespace.clone().unwrap_or_else(|| "default".into()), name)))
+        name.is_some_and(|name| {
+            seen.insert((
+                one.object["kind"].to_string(),
+                one.namespace.clone().unwrap_or_else(|| "default".into()),
+                name,
+            ))
+        })
     };
     // Webhooks are not here, and kubectl would ask in another order.
     let is_meant = |one: &&Manifest| !one.is_admission && LEFT_OUT.iter().all(|kind| one.object["kind"] != *kind);

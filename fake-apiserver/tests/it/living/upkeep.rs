@@ -141,18 +141,18 @@ async fn a_quota_says_what_is_used() {
     let quotas = "/api/v1/namespaces/default/resourcequotas";
     running(&mut client, "a", "10.0.0.1", true).await;
     create(&mut client, CONFIG_MAPS, &owned("m", &[])).await;
-    let hard = json!({"pods": "2", "count/configmaps": "5", "services": "1", "example.com/unknown": "3"});
+    let hard = json!({"pods": "2", "count/configmaps": "5", "services": "2", "example.com/unknown": "3"});
     create(&mut client, quotas, &json!({"metadata": {"name": "q"}, "spec": {"hard": hard.clone()}})).await;
     quiet(&server).await;
     let used = |used: &Value| used["status"]["used"].clone();
     let quota = client.get(&format!("{quotas}/q")).await.expect(200);
     assert_eq!(quota["status"]["hard"], hard);
-    assert_eq!(used(&quota), json!({"pods": "1", "count/configmaps": "1", "services": "0"}));
+    assert_eq!(used(&quota), json!({"pods": "1", "count/configmaps": "1", "services": "1"}));
     client.delete(&format!("{PODS}/a")).await.expect(200);
     client.delete(&format!("{CONFIG_MAPS}/m")).await.expect(200);
     quiet(&server).await;
     let quota = client.get(&format!("{quotas}/q")).await.expect(200);
-    assert_eq!(used(&quota), json!({"pods": "0", "count/configmaps": "0", "services": "0"}));
+    assert_eq!(used(&quota), json!({"pods": "0", "count/configmaps": "0", "services": "1"}));
     server.shutdown().await;
 }
 
@@ -231,8 +231,14 @@ async fn a_node_that_says_nothing_is_lost_and_its_pods_with_it() {
     assert_eq!(other["spec"].get("taints"), None);
     let pod = client.get(&format!("{PODS}/a")).await.expect(200);
     assert_eq!(text(&pod, "/status/conditions/0/status"), "False");
-    // Pods tolerate that for five minutes.
-    pass(&server, 299).await;
+    // Pods tolerate that for five minutes, in which the other node goes on.
+    for second in (81..=321).step_by(30) {
+        pass(&server, 30).await;
+        let renewed = format!("2030-01-01T00:{:02}:{:02}.000000Z", second / 60, second % 60);
+        let renewed = json!({"spec": {"renewTime": renewed}});
+        client.patch(MERGE_PATCH, &format!("{leases}/other"), &renewed).await.expect(200);
+    }
+    pass(&server, 29).await;
     client.get(&format!("{PODS}/a")).await.expect(200);
     pass(&server, 1).await;
     client.get(&format!("{PODS}/a")).await.refusal(404);
