@@ -64,7 +64,7 @@ impl Session {
         Ok(session)
     }
 
-    /// What rules have decided.
+    /// The decisions of rules.
     pub(crate) fn coverage(&self) -> Vec<CoveredRule> {
         self.server.coverage()
     }

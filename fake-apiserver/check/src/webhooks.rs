@@ -70,7 +70,7 @@ impl Webhooks {
         }
     }
 
-    /// What leads to an address instead of where `other` leads.
+    /// The way to an address instead of that of `other`.
     fn client_config(&self, address: &str, other: &Value) -> Value {
         let given = self.authority.clone().map(Value::from);
         let mut config = json!({"url": address});

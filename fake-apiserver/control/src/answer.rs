@@ -105,7 +105,7 @@ pub struct SettledAnswer {
     pub writes: u64,
     /// The controllers that have not.
     pub busy: Vec<String>,
-    /// What failed, and is tried again later: the controller, the key, and why.
+    /// The keys that failed, and are tried again later: the controller, the key, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
     /// When something will be due, if nothing changes before.

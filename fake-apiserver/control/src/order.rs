@@ -160,12 +160,12 @@ pub struct NewCluster {
     /// Its name, a label of DNS; one that no other has by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it begins with; the present objects of the first cluster by default.
+    /// Its first objects; the present ones of the first cluster by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<From>,
 }
 
-/// What a cluster begins with.
+/// The first objects of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! What a loop asks of the server.
+//! Requests of a loop to the server.
 
 use crate::resource::{Key, Resource};
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub enum PatchType {
     Json,
 }
 
-/// What becomes of an object's dependents as it is deleted.
+/// The end of an object's dependents as it is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Propagation {
     /// They are deleted afterwards.
@@ -91,7 +91,7 @@ pub struct Deletion {
     pub uid: Option<String>,
     /// The revision that the object must have.
     pub resource_version: Option<String>,
-    /// What becomes of its dependents; the server decides otherwise.
+    /// The end of its dependents; the server decides otherwise.
     pub propagation: Option<Propagation>,
     /// The time that it gets; the server decides otherwise.
     pub grace: Option<Duration>,

@@ -36,7 +36,7 @@ pub trait Loop: Send + Sync {
     }
 }
 
-/// What a loop may know as it decides.
+/// All that a loop may know as it decides.
 pub struct View<'a> {
     /// The objects.
     pub objects: &'a Objects,
@@ -44,10 +44,10 @@ pub struct View<'a> {
     pub now: Timestamp,
 }
 
-/// What a loop wants.
+/// The decision of a loop.
 #[derive(Debug, Default, PartialEq)]
 pub struct Plan {
-    /// What is to be done, in order. A refusal ends it, unless the act is a deletion of what is gone, or an event.
+    /// Acts to be done, in order. A refusal ends it, unless the act is a deletion of what is gone, or an event.
     pub acts: Vec<Act>,
     /// After how long the object is to be looked at again, if nothing changes before.
     pub again: Option<Duration>,

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use tree::{Map, Value};
 
-/// What loops need of the server.
+/// The server, as loops need it.
 #[derive(Clone, Default)]
 pub struct Tools {
     /// Who measures what objects use; without it quotas have no status.
     pub measure: Option<Arc<dyn Measure>>,
     /// The nodes that there are; `node-1` if none is named.
     pub nodes: Vec<String>,
-    /// What becomes of pods.
+    /// The rules by which pods run.
     pub pods: Rules,
 }
 

@@ -44,11 +44,11 @@ pub(crate) struct Settings {
     pub(crate) auto_generate_tokens: bool,
     /// The nodes of the kubelet; `node-1` if none is named.
     pub(crate) nodes: Vec<String>,
-    /// What becomes of pods.
+    /// The rules by which pods run.
     pub(crate) pods: PodRules,
 }
 
-/// What becomes of a controller that is asked for.
+/// The way in which a controller runs that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Making {
     /// A loop does its work.
@@ -61,7 +61,7 @@ pub(crate) enum Making {
     Nobody,
 }
 
-/// What loops need of the server.
+/// The server, as loops need it.
 pub(crate) fn tools(settings: &Settings) -> Tools {
     let Settings { nodes, pods, .. } = settings;
     Tools { measure: Some(Arc::new(QuotaMeasure)), nodes: nodes.clone(), pods: pods.clone() }
@@ -98,7 +98,7 @@ pub enum ControllersError {
     Api(#[from] kube::Error),
 }
 
-/// What a controller did in a step.
+/// A step of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -229,7 +229,7 @@ impl Controllers {
         loops.chain(ported).collect()
     }
 
-    /// What the loops have left to do.
+    /// The work that the loops have left.
     pub(crate) async fn rest(&self) -> Rest {
         match &self.living {
             Some(living) => living.rest().await,

@@ -24,7 +24,7 @@ const NAP: Duration = Duration::from_millis(500);
 /// The time for which a failed key is waited for by those who wait until all have come to rest.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the loops are told.
+/// An order to the loops.
 pub(super) enum Order {
     Pause { name: &'static str, paused: bool, done: oneshot::Sender<()> },
     Step { name: &'static str, done: oneshot::Sender<Option<Stepped>> },

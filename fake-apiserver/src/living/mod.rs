@@ -87,7 +87,7 @@ impl Living {
         self.ask(Order::Settle).await.unwrap_or_default()
     }
 
-    /// What is left to do.
+    /// The work that is left.
     pub(crate) async fn rest(&self) -> Rest {
         self.ask(Order::Rest).await.unwrap_or_default()
     }

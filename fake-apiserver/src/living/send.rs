@@ -17,12 +17,12 @@ const ESCAPED: &AsciiSet =
 /// The commit of builds that are not stamped, as user agents have it.
 const COMMIT: &str = "$Format";
 
-/// What a loop did in a step.
+/// A step of a loop.
 #[derive(Debug, Clone)]
 pub(crate) struct Stepped {
     /// The key that it dealt with.
     pub(crate) key: String,
-    /// What it asked for, with the status codes of the answers.
+    /// Its requests, with the status codes of the answers.
     pub(crate) requests: Vec<(String, u16)>,
 }
 

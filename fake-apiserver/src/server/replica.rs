@@ -29,7 +29,7 @@ use tokio_util::task::TaskTracker;
 pub struct RunningReplica {
     secure: Option<(SocketAddr, Arc<ServerConfig>)>,
     insecure: Option<SocketAddr>,
-    /// What stands behind its address in its URL: the path of a cluster that is reached through another one's server.
+    /// The path behind its address in its URL: that of a cluster that is reached through another one's server.
     path: String,
     clock: OffsetClock,
     replica: Arc<Replica>,

@@ -33,7 +33,7 @@ pub(super) struct Told {
     pub(super) rules: Vec<Rule>,
     /// The object, if it is admitted.
     pub(super) object: Value,
-    /// What rules have decided.
+    /// The decisions of rules.
     pub(super) coverage: Vec<CoveredRule>,
 }
 

@@ -81,7 +81,7 @@ pub struct Flags {
     /// Live as a real cluster does: all controllers that are built, kube-scheduler and kubelet, but for those that --controllers disables
     #[arg(help_heading = FIRST, long)]
     like_a_cluster: bool,
-    /// What becomes of pods if the kubelet runs: 'app=web: ready after 2s; image=*:bad: ImagePullBackOff; job/*: fail 1 of 3'. By default they are
+    /// Rules by which pods run if the kubelet does: 'app=web: ready after 2s; image=*:bad: ImagePullBackOff; job/*: fail 1 of 3'. By default they are
     /// ready as soon as they have a node, and those of jobs succeed
     #[arg(help_heading = FIRST, long, value_name = "RULES")]
     pods: Option<PodRules>,

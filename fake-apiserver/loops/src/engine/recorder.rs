@@ -26,7 +26,7 @@ pub(super) struct Recorder {
     component: &'static str,
     /// The messages by reason and object, and when the last one came.
     messages: HashMap<String, (BTreeSet<String>, Timestamp)>,
-    /// What was written, by event.
+    /// The events as they were written, by what they say.
     written: HashMap<String, Written>,
     /// The events that an object may still have, and since when.
     left: HashMap<String, (f64, Timestamp)>,

@@ -22,11 +22,11 @@ pub struct Run {
     /// Whether it failed as the object had changed.
     has_changed: bool,
     sent: Option<Sent>,
-    /// What was asked for so far, with the answers.
+    /// The requests so far, with the answers.
     pub done: Vec<Done>,
 }
 
-/// What was sent last.
+/// The request that was sent last.
 enum Sent {
     Act(Act, Request),
     Event(Recording),

@@ -266,7 +266,7 @@ impl<'a> Node<'a> {
         Reference::of(dependent).any(|reference| reference.uid == uid && reference.blocks)
     }
 
-    /// What has become of its owners.
+    /// The state of its owners.
     fn owners(&self) -> Result<Owners<'a>, Unknown> {
         let mut owners = Owners::default();
         for reference in Reference::of(self.object) {

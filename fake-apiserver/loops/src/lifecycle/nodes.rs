@@ -31,7 +31,7 @@ const OLDER: [(&str, &str); 2] =
 /// The loop that looks after nodes.
 #[derive(Default)]
 pub(crate) struct Nodes {
-    /// What is known of each node: its uid, its signs of life, and whether it was ready.
+    /// The facts known of each node: its uid, its signs of life, and whether it was ready.
     known: HashMap<String, Known>,
 }
 

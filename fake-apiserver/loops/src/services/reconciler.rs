@@ -47,7 +47,7 @@ struct Changes {
 }
 
 impl Reconciler<'_> {
-    /// What is to be done so that the slices have those pods, and why some of these cannot have endpoints.
+    /// Changes after which the slices have those pods, and why some of these cannot have endpoints.
     pub(super) fn reconcile(&self, all: &[&Arc<Value>], existing: &[&Arc<Value>]) -> (Vec<Act>, Vec<String>) {
         let families = self.families();
         let (mut acts, mut missing) = (Vec::new(), Vec::new());
@@ -195,7 +195,7 @@ impl Reconciler<'_> {
             }
             let mut now = (*slice).clone();
             if is_other || relabelled {
-                now["endpoints"] = kept.into();
+                now["endpoints"] = list(kept);
                 now["metadata"]["labels"] = labels;
                 update.insert(meta::name(slice).to_owned(), now);
             } else {
@@ -267,8 +267,8 @@ impl Reconciler<'_> {
                 }],
             },
             "addressType": family,
-            "endpoints": [],
-            "ports": ports.to_vec(),
+            "endpoints": null,
+            "ports": list(ports.to_vec()),
         });
         slice["metadata"]["labels"] = self.labels(&slice).0;
         slice
@@ -338,7 +338,12 @@ fn fill(slice: &mut Value, endpoints: &mut BTreeMap<String, Value>) {
     {
         own.push(endpoint);
     }
-    slice["endpoints"] = own.into();
+    slice["endpoints"] = list(own);
+}
+
+/// A list as protobuf carries it: none if it is empty.
+fn list(values: Vec<Value>) -> Value {
+    if values.is_empty() { Value::Null } else { values.into() }
 }
 
 /// The slice that so many more endpoints fill best (`getSliceToFill`).

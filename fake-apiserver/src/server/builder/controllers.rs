@@ -40,7 +40,7 @@ impl Builder {
         self.controllers(Self::available_controllers().filter(|one| one.is_usual() || one.is_of_nodes()))
     }
 
-    /// What becomes of pods if [`Controller::Kubelet`] runs. By default they are ready as soon as they have a node; those of jobs succeed.
+    /// The rules by which pods run if [`Controller::Kubelet`] does. By default they are ready as soon as they have a node; those of jobs succeed.
     #[must_use]
     pub fn pods(mut self, rules: PodRules) -> Self {
         self.controllers.pods = rules;

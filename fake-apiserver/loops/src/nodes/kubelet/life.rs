@@ -1,4 +1,4 @@
-//! What has become of a pod so far, and what becomes of it next.
+//! The life of a pod so far, and what becomes of it next.
 
 use super::super::rules::{Outcome, by_default};
 use crate::workloads::facts::{owners, pods, read};
@@ -33,7 +33,7 @@ pub(super) struct LastRun {
     pub(super) code: i64,
 }
 
-/// What the containers of a pod do.
+/// The doings of a pod's containers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stage {
     /// They are being created.

@@ -1,6 +1,6 @@
 //! A kubelet by rule: it registers nodes, and runs the pods on them as rules say.
 //!
-//! What it writes is what `k8s.io/kubernetes/pkg/kubelet` (v1.37.1) writes about such pods. What containers do, the rules decide.
+//! It writes what `k8s.io/kubernetes/pkg/kubelet` (v1.37.1) writes about such pods. Rules decide what containers do.
 
 mod conditions;
 mod containers;
@@ -43,7 +43,7 @@ static PROFILE: Profile =
 pub(super) struct Kubelet {
     nodes: Vec<String>,
     rules: Rules,
-    /// What has become of pods so far, by uid.
+    /// The lives of pods so far, by uid.
     lives: HashMap<String, Life>,
     /// How many pods of an owner have been seen, by its uid.
     seen: HashMap<String, u64>,

@@ -42,7 +42,7 @@ enum Selector {
     },
 }
 
-/// What becomes of a pod.
+/// The fate of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) outcome: Outcome,
@@ -60,7 +60,7 @@ pub(super) enum Gone {
     After(Duration),
 }
 
-/// What becomes of a pod that is on a node.
+/// The life of a pod that is on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Its containers run at once, and are ready later.
@@ -88,7 +88,7 @@ impl Rules {
     }
 }
 
-/// What becomes of a pod without a rule.
+/// The life of a pod without a rule.
 pub(super) fn by_default(pod: &Value) -> Outcome {
     match owners::controller(pod).map(|owner| read::text(owner, "/kind")) {
         Some("Job") => Outcome::Exit { code: 0, after: Duration::ZERO },

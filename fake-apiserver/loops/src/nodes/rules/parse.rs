@@ -15,15 +15,15 @@ use super::{Fate, Gone, Outcome, Rule, Rules, Selector};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What is wrong with rules: where, and what was expected there.
+/// An error in rules: where, and what was expected there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: expected {expected}, found {found}")]
 pub struct RuleError {
     /// The character, from 1.
     pub at: usize,
-    /// What was expected.
+    /// The words that were expected.
     pub expected: &'static str,
-    /// What is there.
+    /// The words that are there.
     pub found: String,
 }
 

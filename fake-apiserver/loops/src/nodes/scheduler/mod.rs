@@ -39,7 +39,7 @@ static PROFILE: Profile = Profile {
 /// The scheduler.
 #[derive(Default)]
 pub(super) struct Scheduler {
-    /// What is used of each node.
+    /// The use of each node.
     used: HashMap<String, Usage>,
     /// Pods without a node.
     waiting: BTreeSet<Key>,

@@ -20,7 +20,7 @@ pub(super) const ANTI_AFFINITY: &str = "/spec/affinity/podAntiAffinity/requiredD
 /// A value of a topology's key.
 type Place = (String, String);
 
-/// What a pod asks for about others, with where those are.
+/// The terms of a pod about others, with where those are.
 pub(super) struct Neighbours<'p> {
     wanted: Vec<Term<'p>>,
     unwanted: Vec<Term<'p>>,

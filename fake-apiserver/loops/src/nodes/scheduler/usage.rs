@@ -1,4 +1,4 @@
-//! What pods ask of nodes, and what is used of them.
+//! The requests of pods to nodes, and the use of these.
 //!
 //! Ports `PodRequests` of `k8s.io/component-helpers/resource/helpers.go` and `NodeInfo` of `pkg/scheduler/framework/types.go` (v1.37.1).
 
@@ -13,7 +13,7 @@ pub(super) type Amounts = BTreeMap<String, i64>;
 /// A port of a node: its address, protocol and number.
 pub(super) type Port = (String, String, i64);
 
-/// What is used of a node.
+/// The use of a node.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     pub(super) pods: i64,
@@ -86,7 +86,7 @@ fn at_least(sum: &mut Amounts, other: &Amounts) {
     }
 }
 
-/// What a pod asks for: the sum of its containers and sidecars, or the most that its beginning takes.
+/// The request of a pod: the sum of its containers and sidecars, or the most that its beginning takes.
 pub(super) fn requests(pod: &Value) -> Amounts {
     let of = |container: &Value| amounts(container.pointer("/resources/requests"));
     let mut sum = Amounts::new();

@@ -38,7 +38,7 @@ impl<'o> Revisions<'o> {
             None => {
                 let template = set.pointer("/spec/template").cloned().unwrap_or_default();
                 let hash = hash::template(&template, read::number(set, "/status/collisionCount"));
-                let made = revisions::new(&KIND, set, next, &hash, data);
+                let made = revisions::new(&KIND, set, next, (revisions::HASH, &hash), data);
                 collides = view.objects.get(&revisions::REVISIONS, &owners::key(&made)).is_some();
                 if !collides {
                     acts.push(revisions::create(&made));

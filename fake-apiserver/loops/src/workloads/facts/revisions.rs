@@ -14,7 +14,7 @@ use tree::{Value, json};
 /// Controller revisions.
 pub(crate) const REVISIONS: Resource = Resource::new("apps", "v1", "controllerrevisions");
 
-/// The label with a revision's hash, on revisions of daemon sets and on pods.
+/// The label with a revision's hash on revisions of daemon sets, and with the revision on pods.
 pub(crate) const HASH: &str = "controller-revision-hash";
 
 /// The revisions of a controller, oldest first, with what is to be done to own them.
@@ -58,8 +58,8 @@ pub(crate) fn template(revision: &Value) -> Value {
     template
 }
 
-/// A revision of a controller's template. It is named by a hash, and its label is about that name, or about another text.
-pub(crate) fn new(kind: &Kind, owner: &Value, number: i64, hash: &str, data: Value) -> Value {
+/// A revision of a controller's template, which is named by a hash, and has it as that label.
+pub(crate) fn new(kind: &Kind, owner: &Value, number: i64, (label, hash): (&str, &str), data: Value) -> Value {
     let base = meta::name(owner);
     let mut revision = json!({
         "apiVersion": "apps/v1",
@@ -75,7 +75,7 @@ pub(crate) fn new(kind: &Kind, owner: &Value, number: i64, hash: &str, data: Val
     if let Some(labels) = owner.pointer("/spec/template/metadata/labels").filter(|labels| labels.is_object()) {
         revision["metadata"]["labels"] = labels.clone();
     }
-    meta::set_label(&mut revision, HASH, hash);
+    meta::set_label(&mut revision, label, hash);
     if let Some(annotations) = owner.pointer("/metadata/annotations").filter(|all| all.is_object()) {
         revision["metadata"]["annotations"] = annotations.clone();
     }

@@ -8,6 +8,9 @@ use machinery::object::meta;
 use std::sync::Arc;
 use tree::Value;
 
+/// The label with a revision's hash on revisions of stateful sets.
+const HASH: &str = "controller.kubernetes.io/hash";
+
 /// A revision, as far as pods are made of it.
 #[derive(Debug, Clone)]
 pub(super) struct Made {
@@ -79,5 +82,5 @@ impl<'o> Revisions<'o> {
 fn new(set: &Value, number: i64, collisions: i64, data: &Value) -> Value {
     let text = machinery::schema::encode_any(data);
     let hash = hash::fnv32(text.bytes().chain(collisions.to_string().bytes()));
-    revisions::new(&KIND, set, number, &names::safe(&hash.to_string()), data.clone())
+    revisions::new(&KIND, set, number, (HASH, &names::safe(&hash.to_string())), data.clone())
 }

@@ -1,4 +1,4 @@
-//! What the objects of a namespace use of a quota, for the controller that writes its status.
+//! The use of a quota by the objects of a namespace, for the controller that writes its status.
 //!
 //! Follows `CalculateUsage` of `pkg/quota/v1/resources.go` of k8s.io/apiserver (v0.37.1). Of resource claims only the number is measured.
 
