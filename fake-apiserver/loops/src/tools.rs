@@ -1,4 +1,4 @@
-//! What loops need of the server, beside objects.
+//! Tools of the server, which loops need beside objects.
 
 use crate::nodes::Rules;
 use crate::resource::Resource;

@@ -22,31 +22,20 @@
 
 #[cfg(feature = "controllers")]
 mod ported;
+mod settings;
 
 pub use loops::nodes::{RuleError as PodRuleError, Rules as PodRules};
 pub use loops::{Controller, UnknownController};
 #[cfg(feature = "controllers")]
 pub(crate) use ported::{ControllerContext, Ported};
+pub(crate) use settings::Settings;
 
 use crate::admission::QuotaMeasure;
 use crate::living::Living;
 use crate::store::Store;
 use loops::{Rest, Tools};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-
-/// The controllers to run, and their options.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    pub(crate) kinds: BTreeSet<Controller>,
-    /// Whether every service account gets a token secret, as up to Kubernetes 1.23, but not in the server's version.
-    pub(crate) auto_generate_tokens: bool,
-    /// The nodes of the kubelet; `node-1` if none is named.
-    pub(crate) nodes: Vec<String>,
-    /// The rules by which pods run.
-    pub(crate) pods: PodRules,
-}
 
 /// The way in which a controller runs that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

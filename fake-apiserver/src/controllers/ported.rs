@@ -1,6 +1,6 @@
 //! Controllers that are clients in the server's process: the ports of those that deal with service accounts and their tokens.
 
-use super::{Controller, Settings};
+use super::settings::Settings;
 use crate::auth::jwt;
 use crate::cluster::Cluster;
 use controller::client_go::client;
@@ -12,6 +12,7 @@ use controller::keys::SigningError;
 use controller::manager::catalogue::Kind;
 use controller::manager::fleet::Fleet;
 use kube::{Client, Config};
+use loops::Controller;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -1,6 +1,6 @@
 //! The rules that an object has, and the outcomes that they can have.
 
-use super::{
+use super::words::{
     ALLOWED, APPLIED, CALLED, CLUSTER_ROLE, DEFINITION, FALSE, KINDS, MUTATING_POLICY, MUTATING_WEBHOOKS, Owner, ROLE,
     TRUE, VALIDATING_POLICY, VALIDATING_WEBHOOKS,
 };

@@ -6,35 +6,21 @@
 //! ```
 
 mod declared;
+mod words;
 
 pub(crate) use declared::{expression, of_role, place};
+pub(crate) use words::{
+    APPLIED, CALLED, CLUSTER_ROLE, DEFINITION, MUTATING_POLICY, MUTATING_WEBHOOKS, Owner, ROLE, VALIDATING_POLICY,
+    VALIDATING_WEBHOOKS,
+};
+
+use words::{ALLOWED, FALSE, TRUE};
 
 use control::CoveredRule;
 use control::coverage::ERROR;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use tree::Value;
-
-/// The outcomes of an expression.
-const TRUE: &str = "true";
-const FALSE: &str = "false";
-/// The outcome of a mutation.
-pub(crate) const APPLIED: &str = "applied";
-/// The outcome of a verb of a role.
-const ALLOWED: &str = "allowed";
-/// The outcome of an operation of a webhook.
-pub(crate) const CALLED: &str = "called";
-
-/// The kinds of objects that have rules.
-pub(crate) const KINDS: [&str; 7] =
-    [VALIDATING_POLICY, MUTATING_POLICY, VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, DEFINITION, CLUSTER_ROLE, ROLE];
-pub(crate) const VALIDATING_POLICY: &str = "ValidatingAdmissionPolicy";
-pub(crate) const MUTATING_POLICY: &str = "MutatingAdmissionPolicy";
-pub(crate) const VALIDATING_WEBHOOKS: &str = "ValidatingWebhookConfiguration";
-pub(crate) const MUTATING_WEBHOOKS: &str = "MutatingWebhookConfiguration";
-pub(crate) const DEFINITION: &str = "CustomResourceDefinition";
-pub(crate) const CLUSTER_ROLE: &str = "ClusterRole";
-pub(crate) const ROLE: &str = "Role";
 
 /// The rules, and their outcomes.
 #[derive(Debug, Default)]
@@ -51,22 +37,9 @@ struct Owned {
     name: String,
 }
 
-/// The object that has a rule: its kind, its namespace, and its name.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner<'o> {
-    pub(crate) kind: &'static str,
-    pub(crate) namespace: &'o str,
-    pub(crate) name: &'o str,
-}
-
-impl<'o> Owner<'o> {
-    /// An object without a namespace.
-    pub(crate) fn of_cluster(kind: &'static str, name: &'o str) -> Owner<'o> {
-        Owner { kind, namespace: "", name }
-    }
-
-    fn owned(self) -> Owned {
-        Owned { kind: self.kind, namespace: self.namespace.to_owned(), name: self.name.to_owned() }
+impl Owned {
+    fn of(owner: Owner<'_>) -> Owned {
+        Owned { kind: owner.kind, namespace: owner.namespace.to_owned(), name: owner.name.to_owned() }
     }
 }
 
@@ -97,14 +70,14 @@ impl Coverage {
     /// Counts that a verb of a role allowed a request, unless every cluster has that role.
     pub(crate) fn allowed(&self, owner: Owner<'_>, rule: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = all.get_mut(&owner.owned()).and_then(|rules| rules.get_mut(rule)?.get_mut(ALLOWED)) {
+        if let Some(count) = all.get_mut(&Owned::of(owner)).and_then(|rules| rules.get_mut(rule)?.get_mut(ALLOWED)) {
             *count += 1;
         }
     }
 
     fn note(&self, owner: Owner<'_>, rule: String, outcomes: &[&'static str], counted: Option<&'static str>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.entry(owner.owned()).or_default().entry(rule).or_default();
+        let known = all.entry(Owned::of(owner)).or_default().entry(rule).or_default();
         for outcome in outcomes.iter().copied() {
             known.entry(outcome).or_default();
         }

@@ -1,6 +1,5 @@
 //! Other clusters that clients reach through a server, by the beginning of a path: `/clusters/NAME/api/v1/pods`.
 
-use super::replica::Replica;
 use http::uri::PathAndQuery;
 use http::{Request, Uri};
 use std::collections::HashMap;
@@ -9,18 +8,23 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// The beginning of such paths.
 const CLUSTERS: &str = "/clusters/";
 
+/// The path of a cluster.
+pub(crate) fn path_of_cluster(name: &str) -> String {
+    format!("{CLUSTERS}{name}")
+}
+
 /// The servers of other clusters, by name.
-#[derive(Default)]
-pub(crate) struct Beside(RwLock<HashMap<String, Arc<Replica>>>);
+pub(crate) struct Beside<Server>(RwLock<HashMap<String, Arc<Server>>>);
 
-impl Beside {
-    /// The path of a cluster.
-    pub(crate) fn path(name: &str) -> String {
-        format!("{CLUSTERS}{name}")
+impl<Server> Default for Beside<Server> {
+    fn default() -> Beside<Server> {
+        Beside(RwLock::default())
     }
+}
 
+impl<Server> Beside<Server> {
     /// Lets clients reach a server.
-    pub(crate) fn add(&self, name: &str, replica: Arc<Replica>) {
+    pub(crate) fn add(&self, name: &str, replica: Arc<Server>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), replica);
     }
 
@@ -30,7 +34,7 @@ impl Beside {
     }
 
     /// The server that a request is for, and the request as that one sees it; `None` if it is for no other one.
-    fn routed<B>(&self, request: &mut Request<B>) -> Option<Arc<Replica>> {
+    pub(super) fn routed<B>(&self, request: &mut Request<B>) -> Option<Arc<Server>> {
         let rest = request.uri().path_and_query()?.as_str().strip_prefix(CLUSTERS)?;
         let (name, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let replica = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name)?.clone();
@@ -39,13 +43,5 @@ impl Beside {
         parts.path_and_query = Some(PathAndQuery::from_maybe_shared(own.into_bytes()).ok()?);
         *request.uri_mut() = Uri::from_parts(parts).ok()?;
         Some(replica)
-    }
-}
-
-/// The server that a request is for, and the request as that one sees it.
-pub(super) fn routed<B>(replica: Arc<Replica>, mut request: Request<B>) -> (Arc<Replica>, Request<B>) {
-    match replica.beside.routed(&mut request) {
-        Some(other) => (other, request),
-        None => (replica, request),
     }
 }

@@ -39,7 +39,7 @@ mod zpages;
 
 use crate::json;
 
-pub(crate) use beside::Beside;
+pub(crate) use beside::{Beside, path_of_cluster};
 pub(crate) use body::Wire;
 pub(crate) use cors::Origins;
 pub(crate) use limits::{Limits, places};

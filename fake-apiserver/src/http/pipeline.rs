@@ -6,7 +6,6 @@
 //! ```
 
 use super::audit_id::AUDIT_ID;
-use super::beside;
 use super::body::{self, ReplyBody, RequestBody, Wire};
 use super::computation::{Computation, Paced};
 use super::cors::{self, Origins};
@@ -51,8 +50,8 @@ use std::sync::Arc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Serves one request of a client. The future is boxed: it is large to move, and its code is compiled only once.
-pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, request: Request<Wire>) -> Answer {
-    let (replica, request) = beside::routed(replica, request);
+pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, mut request: Request<Wire>) -> Answer {
+    let replica = replica.beside.routed(&mut request).unwrap_or(replica);
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));

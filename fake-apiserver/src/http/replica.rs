@@ -33,7 +33,7 @@ pub(crate) struct Replica {
     /// The pages about the process.
     pub(crate) pages: Pages,
     /// The other clusters that are reached through it.
-    pub(crate) beside: Arc<Beside>,
+    pub(crate) beside: Arc<Beside<Replica>>,
     /// The separator of names and values in the text of `/flagz`, once that was asked for.
     pub(super) separator_of_flags: OnceLock<&'static str>,
     /// The source of choices by chance.

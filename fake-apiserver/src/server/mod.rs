@@ -25,7 +25,6 @@ use crate::cluster::Cluster;
 use crate::commit::saved;
 use crate::controllers::Controllers;
 use crate::fault::Faults;
-use ::control::CoveredRule;
 use kubeconfig::Kubeconfig;
 use std::fmt;
 use std::path::Path;
@@ -38,16 +37,15 @@ pub struct FakeApiServer {
     replicas: Vec<RunningReplica>,
     ca_pem: Option<String>,
     admin_token: String,
-    control: control::state::Control,
+    control: control::state::Control<FakeApiServer>,
     shutdown: CancellationToken,
     controllers: Option<Controllers>,
 }
 
 impl FakeApiServer {
-    /// The rules that were in force, with what they decided: expressions of policies and definitions, verbs of roles, operations of webhooks.
-    /// Empty unless [`Builder::coverage`] is on. Roles that every cluster has are left out.
-    pub fn coverage(&self) -> Vec<CoveredRule> {
-        self.cluster.policy.coverage.as_ref().map(|coverage| coverage.rules()).unwrap_or_default()
+    /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
+    pub async fn freeze(&self) -> Seed {
+        Seed::of(self.replicas[0].inner()).await
     }
 
     /// The base URL of the first replica.

@@ -7,7 +7,6 @@
 //! A fork costs microseconds and some kilobytes: objects, and all that is derived from them, are shared with the seed until one of both
 //! changes. What a fork does, neither its seed nor another fork sees.
 
-use super::FakeApiServer;
 use crate::audit::RequestLog;
 use crate::clock::OffsetClock;
 use crate::cluster::Cluster;
@@ -47,15 +46,9 @@ pub struct Fork {
 #[error("the response broke off: {0}")]
 pub struct CallError(String);
 
-impl FakeApiServer {
-    /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
-    pub async fn freeze(&self) -> Seed {
-        Seed::of(self.replicas[0].inner()).await
-    }
-}
-
 impl Seed {
-    async fn of(replica: &Replica) -> Seed {
+    /// The present content of a server's cluster.
+    pub(super) async fn of(replica: &Replica) -> Seed {
         let cluster = &replica.cluster;
         loop {
             cluster.reconcilers.quiet().await;

@@ -117,7 +117,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Never { of: FAKE, rooms: &["cluster"], never: &["api"] }],
     },
     Absence {
-        sentence: "Built-in kinds are named by their rules (`registry/`) and by what serves, admits, authorizes, allocates or reconciles one in particular; a room that serves all kinds knows none.",
+        sentence: "Built-in kinds are named by their rules (`registry/`) and by what serves, admits, authorizes, covers, allocates or reconciles one in particular; a room that serves all kinds knows none.",
         rules: &[Kinds {
             of: FAKE,
             homes: &[
@@ -128,6 +128,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
                 "audit",
                 "auth",
                 "commit::namespace",
+                "coverage",
                 // `/namespaces/NAME` is in the path of every namespaced resource.
                 "discovery::openapi::recorded",
                 "http::route",

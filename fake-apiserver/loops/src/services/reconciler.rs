@@ -309,14 +309,14 @@ fn delete(slice: &Value) -> Act {
     Act::Delete { resource: SLICES, key, options: Deletion::default() }
 }
 
-/// What makes endpoints the same: addresses, name, and the pod.
+/// The identity of endpoints: addresses, name, and the pod.
 fn endpoint_key(endpoint: &Value) -> String {
     let addresses = endpoint.get("addresses").map(Value::to_string).unwrap_or_default();
     let of = |at| read::text(endpoint, at);
     format!("{addresses} {} {}/{}", of("/hostname"), of("/targetRef/namespace"), of("/targetRef/name"))
 }
 
-/// What makes ports the same: all of them, in any order.
+/// The identity of ports: all of them, in any order.
 fn ports_key(ports: &[Value]) -> String {
     let mut texts: Vec<String> = ports
         .iter()

@@ -31,7 +31,7 @@ const STATEFUL_SETS: Resource = Resource::new("apps", "v1", "statefulsets");
 const REPLICATION_CONTROLLERS: Resource = Resource::new("", "v1", "replicationcontrollers");
 /// The seconds within which an evicted pod is deleted, or was not.
 const DELETION: i64 = 2 * 60;
-/// The seconds after which a pod that was to be disrupted, and was not, is no target any more.
+/// The seconds for which a pod that was to be disrupted, and was not, is a target.
 const STALE: i64 = 2 * 60;
 /// The beginning of the keys of pods.
 const POD: &str = "pods/";
@@ -116,7 +116,7 @@ fn selects(budget: &Value, pod: &Value) -> bool {
     owners::selector(budget).is_some_and(|selector| owners::selects(&selector, pod))
 }
 
-/// What a budget's status should be.
+/// The status that a budget should have.
 fn synced(budget: &Value, view: &View<'_>) -> Plan {
     let all = view.objects.within(&pods::PODS, meta::namespace(budget)).map(|(_, pod)| pod);
     let all: Vec<&Arc<Value>> = all.filter(|pod| selects(budget, pod)).collect();
@@ -304,7 +304,7 @@ fn stale_since(pod: &Value) -> Option<Timestamp> {
     is_so.then(|| read::time(target, "/lastTransitionTime")).flatten()
 }
 
-/// A pod that was to be disrupted, and was not in time, is no target any more.
+/// Takes back the condition of a pod that was to be disrupted, and was not in time.
 fn not_disrupted(key: &Key, view: &View<'_>) -> Plan {
     let Some((pod, since)) = view.objects.get(&pods::PODS, key).and_then(|pod| Some((pod, stale_since(pod)?))) else {
         return Plan::default();

@@ -5,19 +5,18 @@
 //! ```
 //! They are reached through the ports of the first cluster, each by a path, and have its users, keys, flags and clock.
 
+use super::beside::Filled;
 use super::state::Control;
 use crate::controllers::{Controllers, Settings};
-use crate::http::Beside;
+use crate::http::path_of_cluster;
 use crate::server::{FakeApiServer, RunningReplica, Seed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use control::near::hint;
 use control::{Answer, Cause, ClusterAnswer, From, NewCluster, Refusal, SeedAnswer};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// The name of the first cluster.
 const FIRST: &str = "default";
@@ -28,49 +27,6 @@ const MOST_SEEDS: usize = 1_000;
 const FILLING: &str = "seed";
 /// The longest name.
 const LONGEST_NAME: usize = 63;
-
-/// The clusters beside the first one.
-#[derive(Default)]
-pub(in crate::server) struct Clusters {
-    /// The way to them.
-    pub(in crate::server) beside: Arc<Beside>,
-    all: Mutex<BTreeMap<String, Arc<FakeApiServer>>>,
-    seeds: Mutex<BTreeMap<String, Filled>>,
-    /// The number of changes of seeds so far.
-    changes: watch::Sender<u64>,
-    /// Held while a seed is looked for, and made if there is none.
-    seeding: tokio::sync::Mutex<()>,
-    /// The number of clusters that were given a name.
-    named: Mutex<u64>,
-}
-
-/// A seed.
-enum Filled {
-    Ready(Seed),
-    /// The cluster of that name is being filled for it.
-    Not(String),
-}
-
-impl Clusters {
-    pub(super) fn get(&self, name: &str) -> Option<Arc<FakeApiServer>> {
-        self.all().get(name).cloned()
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<FakeApiServer>>> {
-        self.all.lock().expect("no holder of this lock can panic")
-    }
-
-    fn seeds(&self) -> MutexGuard<'_, BTreeMap<String, Filled>> {
-        self.seeds.lock().expect("no holder of this lock can panic")
-    }
-
-    /// A name that no cluster has had that was given one.
-    fn next(&self, beginning: &str) -> String {
-        let mut named = self.named.lock().expect("no holder of this lock can panic");
-        *named += 1;
-        format!("{beginning}-{named}")
-    }
-}
 
 impl FakeApiServer {
     pub(super) async fn create_cluster(&self, new: NewCluster) -> Result<ClusterAnswer, Refusal> {
@@ -113,7 +69,7 @@ impl FakeApiServer {
         let clusters = &self.control.clusters;
         let shutdown = self.shutdown.child_token();
         let (replica, clock) = seed.replica(name, shutdown.clone());
-        let running = RunningReplica::behind(&self.replicas[0], Beside::path(name), replica.clone(), clock);
+        let running = RunningReplica::behind(&self.replicas[0], path_of_cluster(name), replica.clone(), clock);
         let mut server = FakeApiServer {
             control: Control::of(&replica.cluster, &self.control.clock),
             cluster: replica.cluster.clone(),

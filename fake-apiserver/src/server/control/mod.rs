@@ -6,6 +6,7 @@
 //!                       Question ──▶ questions.rs
 //! ```
 
+mod beside;
 mod clusters;
 mod objects;
 mod orders;

@@ -3,7 +3,7 @@
 use crate::clock::later;
 use crate::fault::FaultId;
 use crate::server::FakeApiServer;
-use control::{Refusal, Request, Requests, Verify, Wait, findings, satisfied};
+use control::{CoveredRule, Refusal, Request, Requests, Verify, Wait, findings, satisfied};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -20,6 +20,12 @@ fn value(words: &impl Serialize) -> Value {
 }
 
 impl FakeApiServer {
+    /// The rules that were in force, with what they decided: expressions of policies and definitions, verbs of roles, operations of webhooks.
+    /// Empty unless [`Builder::coverage`](crate::Builder::coverage) is on. Roles that every cluster has are left out.
+    pub fn coverage(&self) -> Vec<CoveredRule> {
+        self.cluster.policy.coverage.as_ref().map(|coverage| coverage.rules()).unwrap_or_default()
+    }
+
     pub(super) fn clock_shown(&self) -> Value {
         value(&self.clock_now())
     }

@@ -1,6 +1,6 @@
 //! The state of a server that only orders need.
 
-use super::clusters::Clusters;
+use super::beside::Clusters;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::commit::content::Content;
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// The most snapshots at a time.
 pub(super) const MOST_SNAPSHOTS: usize = 1000;
 
-/// The state of a server that only orders need.
-pub(in crate::server) struct Control {
+/// The state of a server that only orders need, beside which others of that type are.
+pub(in crate::server) struct Control<Server> {
     pub(super) clock: Arc<dyn Clock>,
     /// The objects at the start.
     pub(super) first: Content,
     snapshots: Mutex<BTreeMap<String, Content>>,
     /// The clusters beside this one.
-    pub(in crate::server) clusters: Clusters,
+    pub(in crate::server) clusters: Clusters<Server>,
     /// Held while objects are replaced: one after the other.
     pub(super) replacing: tokio::sync::Mutex<()>,
 }
 
-impl Control {
+impl<Server> Control<Server> {
     /// The state of a server with that clock, which begins with the objects of `cluster`.
-    pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control {
+    pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control<Server> {
         let first = Content::of(&cluster.store, &cluster.catalog().registry);
         let (snapshots, clusters, replacing) = Default::default();
         Control { clock: clock.clone(), first, snapshots, clusters, replacing }

@@ -216,7 +216,7 @@ fn longer_history(history: &str, revision: &str) -> String {
     if kept.is_empty() { revision.to_owned() } else { format!("{kept},{revision}") }
 }
 
-/// What follows when a new set could not be created.
+/// The acts that follow when a new set could not be created.
 pub(super) fn creation_refused(deployment: &Value, set: &Value, refusal: &Refusal, view: &View<'_>) -> Plan {
     if template::is_of_terminating_namespace(refusal) {
         return Plan::default();

@@ -44,7 +44,7 @@ impl Set {
         meta::name(&self.object)
     }
 
-    /// The revision; `None` if the annotation is no number.
+    /// The revision, unless the annotation is something else than a number.
     pub(super) fn revision(&self) -> Option<i64> {
         match self.annotation(REVISION) {
             "" => Some(0),

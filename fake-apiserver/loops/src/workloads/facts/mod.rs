@@ -1,4 +1,4 @@
-//! What workloads read in objects, and what they write into them.
+//! Facts that workloads read in objects, and write into them.
 
 pub(crate) mod affinity;
 pub(crate) mod conditions;

@@ -98,7 +98,7 @@ pub(crate) fn candidates<'o>(objects: &'o Objects, resource: &Resource, owner: &
     all.map(|(_, object)| object).filter(|object| of_owner(object)).collect()
 }
 
-/// What belongs to an owner, and what has to be done for that.
+/// The objects that belong to an owner, and the acts that make it so.
 pub(crate) struct Claim<'o> {
     pub(crate) mine: Vec<&'o Arc<Value>>,
     pub(crate) acts: Vec<Act>,

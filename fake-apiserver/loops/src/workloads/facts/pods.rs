@@ -1,4 +1,4 @@
-//! What controllers read in pods.
+//! Facts that controllers read in pods.
 //!
 //! Ports `k8s.io/kubernetes/pkg/api/v1/pod/util.go` and parts of `pkg/controller/controller_utils.go` (v1.37.1).
 

@@ -1,4 +1,4 @@
-//! What failures and successes mean for a job.
+//! The meaning of failures and successes for a job.
 //!
 //! Ports `k8s.io/kubernetes/pkg/controller/job/pod_failure_policy.go` and `success_policy.go` (v1.37.1).
 
@@ -7,7 +7,7 @@ use super::indexes::Indexes;
 use machinery::object::meta;
 use tree::Value;
 
-/// What a failed pod means.
+/// The meaning of a failed pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// It counts.

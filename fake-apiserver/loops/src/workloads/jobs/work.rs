@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tree::{Value, json};
 
-/// What a pass knows, and what it has decided so far.
+/// The knowledge of a pass, and its decisions so far.
 pub(super) struct Work<'v> {
     pub(super) view: &'v View<'v>,
     pub(super) job: &'v Arc<Value>,

@@ -53,7 +53,7 @@ static OF_CONTROLLERS: Variant = Variant {
     counts_terminating: false,
 };
 
-/// What the two kinds differ in.
+/// The differences between the two kinds.
 #[derive(Debug)]
 struct Variant {
     profile: Profile,

@@ -1,0 +1,17 @@
+//! The settings of controllers.
+
+use loops::Controller;
+use loops::nodes::Rules;
+use std::collections::BTreeSet;
+
+/// The controllers to run, and their options.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) kinds: BTreeSet<Controller>,
+    /// Whether every service account gets a token secret, as up to Kubernetes 1.23, but not in the server's version.
+    pub(crate) auto_generate_tokens: bool,
+    /// The nodes of the kubelet; `node-1` if none is named.
+    pub(crate) nodes: Vec<String>,
+    /// The rules by which pods run.
+    pub(crate) pods: Rules,
+}
