@@ -15,7 +15,7 @@ const USERS: [(&str, bool); 2] = [("system:kube-scheduler", true), ("somebody", 
 fn decide(store: &Store, user: &User, allowed: bool) {
     let target =
         Target::Resource { group: "", version: "v1", resource: "nodes", subresource: "", namespace: "", name: "" };
-    let decision = Rbac.authorize(store, &Attributes::new(black_box(user), "list", target));
+    let decision = Rbac::default().authorize(store, &Attributes::new(black_box(user), "list", target));
     assert_eq!(matches!(decision, Ok(Decision::Allow(_))), allowed);
 }
 

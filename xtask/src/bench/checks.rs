@@ -3,10 +3,11 @@
 use super::process::resident_memory;
 use super::report::Unit;
 use super::{Bench, OWN, Programs};
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// The number of measurements.
@@ -44,16 +45,19 @@ impl Bench<'_> {
 fn checked(program: &Path, manifests: &Path) -> anyhow::Result<(Duration, u64)> {
     let begun = Instant::now();
     let mut child = Command::new(program).args(["check", "-f"]).arg(manifests).stdout(Stdio::null()).spawn()?;
+    let (process, (ended, end)) = (child.id(), mpsc::channel());
+    std::thread::spawn(move || ended.send((child.wait(), begun.elapsed())));
     let mut most = 0;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
+    let (status, time) = loop {
+        most = most.max(resident_memory(process).unwrap_or_default());
+        match end.recv_timeout(LOOK) {
+            Ok((status, time)) => break (status?, time),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => bail!("the check was not waited for"),
         }
-        most = most.max(resident_memory(&child).unwrap_or_default());
-        std::thread::sleep(LOOK);
     };
     ensure!(status.success(), "{status}");
-    Ok((begun.elapsed(), most))
+    Ok((time, most))
 }
 
 fn deployments() -> String {

@@ -86,7 +86,7 @@ impl Measurement {
         let mut managers = Managers::start(program, server.url(), self)?;
         // The first answer shows that it has started.
         managers.ask("change 0")?;
-        let memory = |managers: &Managers| [server.resident_memory(), resident_memory(&managers.child)];
+        let memory = |managers: &Managers| [server.resident_memory(), resident_memory(managers.child.id())];
         let before = memory(&managers);
         managers.ask("register")?;
         let after = memory(&managers);

@@ -41,7 +41,7 @@ impl Process {
 
     /// Memory in use, in bytes; known on Linux only.
     pub(super) fn resident_memory(&self) -> Option<u64> {
-        resident_memory(&self.child)
+        resident_memory(self.child.id())
     }
 
     /// Processor time used so far, in steps of 10 ms; known on Linux only.
@@ -55,8 +55,8 @@ impl Process {
 }
 
 /// Memory that a process has in use, in bytes; known on Linux only.
-pub(super) fn resident_memory(process: &Child) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
+pub(super) fn resident_memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes * 1024)

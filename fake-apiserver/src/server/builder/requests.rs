@@ -45,7 +45,7 @@ impl Builder {
         self
     }
 
-    /// Counts what rules decide: expressions of policies and definitions, verbs of roles, webhooks. [`FakeApiServer::coverage`] tells.
+    /// Counts what rules decide: expressions of policies and definitions, verbs of roles, webhooks. [`FakeApiServer::coverage`](crate::FakeApiServer::coverage) tells.
     #[must_use]
     pub fn coverage(mut self, on: bool) -> Self {
         self.coverage = on;

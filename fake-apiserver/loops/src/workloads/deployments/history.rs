@@ -175,7 +175,7 @@ fn new_set(deployment: &Value) -> Value {
     let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_default();
     selector["matchLabels"][HASH] = hash.as_str().into();
     let base = meta::name(deployment);
-    let base = &base[..base.floor_char_boundary(LONGEST_NAME - 1 - hash.len())];
+    let base = base.get(..LONGEST_NAME - 1 - hash.len()).unwrap_or(base);
     let mut set = json!({
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",

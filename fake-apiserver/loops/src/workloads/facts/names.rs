@@ -26,7 +26,7 @@ impl Names {
         namespace: &str,
         view: &View<'_>,
     ) -> String {
-        let base = &base[..base.floor_char_boundary(LONGEST - RANDOM)];
+        let base = base.get(..LONGEST - RANDOM).unwrap_or(base);
         loop {
             self.0 = self.0.wrapping_add(1);
             let key = Key { namespace: namespace.to_owned(), name: format!("{base}{}", suffix(uid, view.now, self.0)) };
