@@ -102,7 +102,8 @@ impl<'c> Commits<'c> {
         Ok(None)
     }
 
-    /// Commits a change that was computed from `current`. Returns the new entry or, for a removed object, that of its removal.
+    /// Commits a change that was computed from `current`. Returns the new entry or, for a removed object, that of its removal; the one before,
+    /// if another writer has removed what was marked.
     ///
     /// # Errors
     /// If another writer was faster: then the change has to be computed again.
@@ -118,7 +119,11 @@ impl<'c> Commits<'c> {
                 let marked = self.put(current, draft)?;
                 self.let_watches_tell(&marked).await;
                 self.hold().await;
-                self.remove(&marked)
+                match self.remove(&marked) {
+                    // Another one has removed it meanwhile, which is as good (`ignoreNotFound`).
+                    Err(_) if self.store.get(&marked.key).is_none() => Ok(marked),
+                    removed => removed,
+                }
             }
         }
     }
@@ -183,3 +188,6 @@ impl<'c> Commits<'c> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
