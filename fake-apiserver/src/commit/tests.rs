@@ -4,7 +4,7 @@ use super::{Change, Commits, draft, server};
 use crate::ids::Ids;
 use crate::registry::{Registry, ids};
 use crate::store::{Key, Store};
-use futures_util::FutureExt as _;
+use futures::FutureExt as _;
 use jiff::Timestamp;
 use std::pin::pin;
 use std::time::Duration;
