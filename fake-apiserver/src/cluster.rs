@@ -5,7 +5,7 @@ use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
-use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
+use crate::auth::{Authenticator, Objects, Others, ParsedObjects, User};
 use crate::coverage::Coverage;
 use crate::discovery::{Catalog, Catalogs};
 use crate::error::ApiResult;
@@ -21,7 +21,8 @@ use crate::service_addresses::{Known, ServiceAddresses};
 use crate::store::{Frozen, Key, ResourceId, Store};
 use crate::turns::Turns;
 use crate::webhook::Network;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tree::Value;
@@ -81,12 +82,15 @@ pub(crate) struct Cluster {
     pub(crate) log: RequestLog,
     /// The served resources, and the documents about them.
     pub(crate) catalogs: Arc<Catalogs>,
+    /// The users whose tokens are good in this cluster alone, by these.
+    pub(crate) users: OnceLock<HashMap<String, Arc<User>>>,
 }
 
 impl Cluster {
-    /// Another cluster with that content, which was this one's at some time. The reconcilers have no work in either.
-    pub(crate) fn fork(&self, content: &Frozen, ids: u64, stop: &CancellationToken) -> Cluster {
+    /// Another cluster of that name with that content, which was this one's at some time. The reconcilers have no work in either.
+    pub(crate) fn fork(&self, content: &Frozen, ids: u64, name: &str, stop: &CancellationToken) -> Cluster {
         let (store, ids) = (content.fork(), Arc::new(Ids::seeded(ids)));
+        let recorder = self.log.recorder().of_cluster(name, &store);
         let catalogs = Arc::new(self.catalogs.fork());
         let known = self.policy.services.clone();
         let network = self.network.beside(ServiceAddresses { store: store.clone(), known });
@@ -103,12 +107,13 @@ impl Cluster {
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
             repeats: Repeats::default(),
-            faults: Faults::default(),
-            log: RequestLog::new(self.log.is_on()),
+            faults: Faults::recorded(recorder.clone()),
+            log: RequestLog::new(self.log.is_on(), recorder),
             store,
             ids,
             network,
             catalogs,
+            users: OnceLock::new(),
         }
     }
 
@@ -160,6 +165,10 @@ impl Objects for LiveObjects<'_> {
         let id = self.cluster.catalog().registry.path("", "v1", resource)?.resource.id;
         let entry = self.cluster.store.get(&Key::new(id, namespace, name))?;
         Some(self.cluster.parsed.object(&entry))
+    }
+
+    fn user(&self, token: &str) -> Option<Arc<User>> {
+        self.cluster.users.get()?.get(token).cloned()
     }
 
     fn record_use(&self, secret: &Value, day: &str) {

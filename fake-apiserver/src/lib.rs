@@ -79,6 +79,7 @@ mod living;
 mod measures;
 mod memo;
 mod reconcile;
+mod recorder;
 mod registry;
 mod reloads;
 mod repeats;

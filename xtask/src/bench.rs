@@ -10,6 +10,7 @@ pub(crate) mod bare;
 mod beside;
 mod checks;
 mod client;
+mod clusters;
 mod crowd;
 mod custom;
 mod forks;
@@ -215,6 +216,7 @@ impl Bench<'_> {
         self.custom_objects().await?;
         self.definitions(programs).await?;
         self.forks()?;
+        self.clusters(programs)?;
         self.checks(programs)?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;

@@ -30,7 +30,10 @@ pub(crate) use ported::{ControllerContext, Ported};
 
 use crate::admission::QuotaMeasure;
 use crate::living::Living;
+use crate::recorder::Recorder;
 use crate::store::Store;
+use control::recording::What;
+use control::{Order, Pace};
 use loops::{Rest, Tools};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -112,6 +115,7 @@ pub struct Step {
 /// The controllers that run beside a server.
 pub struct Controllers {
     pub(crate) store: Store,
+    pub(crate) recorder: Recorder,
     pub(crate) living: Option<Living>,
     #[cfg(feature = "controllers")]
     pub(crate) ported: Option<Ported>,
@@ -131,7 +135,14 @@ impl Controllers {
         if let Some(ported) = &self.ported {
             ported.pause(controller).await;
         }
+        self.note(controller, Pace::Paused);
         Ok(())
+    }
+
+    /// Puts a change of a controller's pace into the recording.
+    fn note(&self, controller: Controller, state: Pace) {
+        let order = Order::Controller { name: controller.name().to_owned(), state };
+        self.recorder.note(move || What::Order(Box::new(order)));
     }
 
     /// Resumes a paused controller.
@@ -140,12 +151,16 @@ impl Controllers {
     /// If the controller does not run.
     pub fn resume(&self, controller: Controller) -> Result<(), ControllersError> {
         self.check(controller)?;
+        let was_paused = self.is_paused(controller);
         if let Some((living, name)) = self.living(controller) {
             living.resume(name);
         }
         #[cfg(feature = "controllers")]
         if let Some(ported) = &self.ported {
             ported.resume(controller);
+        }
+        if was_paused {
+            self.note(controller, Pace::Running);
         }
         Ok(())
     }

@@ -141,10 +141,18 @@ impl ReplyBody {
     }
 }
 
+/// The next bytes of a watch; in place of its end an error, if it breaks off.
+fn or_broken(bytes: Option<Bytes>, is_broken: bool) -> Option<ApiResult<Bytes>> {
+    match bytes {
+        None if is_broken => Some(Err(ApiError::internal("broken off by an order"))),
+        bytes => bytes.map(Ok),
+    }
+}
+
 impl Struck for ReplyBody {
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         if let ReplyBody::Watch(watch) = self {
-            return watch.poll_one(context).map(|frame| frame.map(Ok));
+            return watch.poll_one(context).map(|frame| or_broken(frame, watch.is_broken()));
         }
         let frame = Pin::new(self).poll_frame(context);
         frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))
@@ -170,7 +178,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::List(list) => list.poll_next(context),
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
             ReplyBody::Struck(struck) => struck.poll_next(context),
-            ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
+            ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| or_broken(bytes, watch.is_broken())),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }

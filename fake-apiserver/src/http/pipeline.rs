@@ -111,7 +111,7 @@ async fn exchange(
     }
     if replica.cluster.log.is_on() && !peer.is_own {
         let is_lost = response.extensions().get::<Broken>().is_some();
-        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() });
+        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() }, since);
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
@@ -210,13 +210,18 @@ impl<'r> Exchange<'r> {
         if let Some(error) = authorized? {
             return Ok(self.internal_error(&error));
         }
-        if self.may_be_struck()
+        let mut early = None;
+        if self.may_be_struck() {
+            if self.replica.cluster.faults.read_bodies() {
+                early = Some(self.body(incoming).await?);
+            }
             // Boxed, for it is rare.
-            && let Some(faulty) = Box::pin(self.inject_fault(&user, trace)).await.transpose()
-        {
-            // The body is recorded, even though it is not used.
-            trace.body = self.body(incoming).await?.bytes;
-            return faulty;
+            let struck = Box::pin(self.inject_fault(&user, early.as_ref(), trace)).await.transpose();
+            if let Some(faulty) = struck {
+                // The body is recorded, even though it is not used.
+                trace.body = self.body_or(early, incoming).await?.bytes;
+                return faulty;
+            }
         }
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
@@ -248,7 +253,7 @@ impl<'r> Exchange<'r> {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
             false => {
                 let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
-                (output, self.body(incoming).await?)
+                (output, self.body_or(early, incoming).await?)
             }
         };
         trace.body.clone_from(&body.bytes);
@@ -390,6 +395,14 @@ impl<'r> Exchange<'r> {
     /// No body, for requests whose body is not read.
     fn no_body(&self) -> Body<'r> {
         Body { content_type: header(self.parts, CONTENT_TYPE), bytes: Bytes::new() }
+    }
+
+    /// The body, unless it has been read.
+    async fn body_or(&self, early: Option<Body<'r>>, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
+        match early {
+            Some(body) => Ok(body),
+            None => self.body(incoming).await,
+        }
     }
 
     async fn body(&self, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {

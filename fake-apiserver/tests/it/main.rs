@@ -28,6 +28,7 @@ mod pages;
 mod policy_status;
 mod protobuf;
 mod public_api;
+mod recording;
 mod replicas;
 mod resources;
 mod robustness;

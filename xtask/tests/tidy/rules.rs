@@ -308,7 +308,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Words {
             of: FAKE,
             words: &["fs::write", "File::create", "File::options", "OpenOptions"],
-            homes: &["audit", "server::cert_dir", "server::kubeconfig"],
+            homes: &["audit", "recorder", "server::cert_dir", "server::kubeconfig"],
         }],
     },
 ];

@@ -60,6 +60,8 @@ impl Flags {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.control.clock(), Builder::clock);
+        builder = given(builder, self.control.record.as_ref(), Builder::record);
+        builder = given(builder, self.replayed.as_ref(), Builder::replay);
         builder = builder.record_requests(self.control.is_on()).coverage(self.control.coverage.is_some());
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);

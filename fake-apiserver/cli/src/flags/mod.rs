@@ -23,6 +23,7 @@ mod values;
 pub use bare::OWN_FLAGS;
 
 use crate::errors;
+use ::control::recording::Moment;
 use audit::AuditFlags;
 use authentication::AuthenticationFlags;
 use authorization::AuthorizationFlags;
@@ -49,7 +50,7 @@ use values::{
 };
 
 /// The forms of the command.
-const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
+const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver report FILE    draw a recorded run, as a page of HTML\n       fake-apiserver replay FILE --at MOMENT [FLAGS]    serve the objects of a moment of it\n       fake-apiserver cover FILES    what have tests never tried?\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
 
 /// The headings of the help.
 const FIRST: &str = "Used most";
@@ -267,6 +268,9 @@ pub struct Flags {
     /// Called as `kube-apiserver`: its defaults, and none of the controllers of a control plane.
     #[arg(skip)]
     is_bare: bool,
+    /// The moment that the server begins with.
+    #[arg(skip)]
+    replayed: Option<Moment>,
     /// The words that were given for each flag.
     #[arg(skip)]
     given: given::Given,
@@ -293,6 +297,25 @@ impl Flags {
         let of_cluster = [Choice::All, Choice::With(Controller::Scheduler), Choice::With(Controller::Kubelet)];
         let of_cluster = of_cluster.into_iter().filter(|_| self.like_a_cluster);
         self.controllers.iter().copied().chain(of_cluster).collect()
+    }
+
+    /// The same server, but it begins with a recorded moment, at which its clock stands still.
+    ///
+    /// # Errors
+    /// If a flag says something else about that.
+    pub fn replaying(mut self, moment: Moment) -> Result<Self, String> {
+        let others = [
+            (self.control.has_clock(), "--clock"),
+            (self.load.is_some(), "--load"),
+            (!self.etcd_servers.is_empty(), "--etcd-servers"),
+        ];
+        if let Some((_, flag)) = others.into_iter().find(|(given, _)| *given) {
+            return Err(format!(
+                "{flag} does not go with a replay, which has the objects and the clock of a recorded moment"
+            ));
+        }
+        self.replayed = Some(moment);
+        Ok(self)
     }
 
     /// Whether the program is called as `kube-apiserver`.

@@ -2,7 +2,7 @@
 
 use super::underway::Underway;
 use crate::api::request::{Forward, Query};
-use crate::audit::{Annotation, Audited};
+use crate::audit::{Annotation, Audited, Watched};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
@@ -66,6 +66,8 @@ pub(super) struct Trace {
     pub(super) underway: Option<Box<Underway>>,
     /// The note of it in the record.
     pub(super) struck: Option<Box<Struck>>,
+    /// The watch that it has begun.
+    pub(super) watched: Option<Arc<Watched>>,
 }
 
 impl<'r> Exchange<'r> {

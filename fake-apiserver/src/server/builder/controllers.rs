@@ -113,6 +113,7 @@ impl FakeApiServer {
         });
         self.controllers = Some(Controllers {
             store: self.cluster.store.clone(),
+            recorder: self.cluster.log.recorder().clone(),
             living,
             #[cfg(feature = "controllers")]
             ported: token.map(|token| self.start_ported(settings, token)),

@@ -9,6 +9,7 @@ use crate::commit::saved::StateError;
 use crate::server::tls::IdentityError;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// The largest number of replicas: each has its ports and tasks.
 pub(super) const MOST_REPLICAS: usize = 100;
@@ -136,6 +137,14 @@ pub enum StartError {
     /// Objects of another cluster cannot be loaded.
     #[error("the objects cannot be loaded: {0}")]
     Load(#[from] LoadError),
+    /// The file of the recording cannot be made.
+    #[error("unable to record to {path}", path = path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
     /// The state of another server cannot be taken over.
     #[error(transparent)]
     State(#[from] StateError),

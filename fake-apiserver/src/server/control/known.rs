@@ -1,0 +1,62 @@
+//! The clusters beside the first one, and the seeds, by their names.
+
+use crate::http::Beside;
+use crate::server::{FakeApiServer, Seed};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::watch;
+
+/// The name of the first cluster.
+pub(super) const FIRST: &str = "default";
+
+/// The clusters beside the first one.
+#[derive(Default)]
+pub(in crate::server) struct Clusters {
+    /// The way to them.
+    pub(in crate::server) beside: Arc<Beside>,
+    all: Mutex<BTreeMap<String, Arc<FakeApiServer>>>,
+    seeds: Mutex<BTreeMap<String, Filled>>,
+    /// The number of changes of seeds so far.
+    pub(super) changes: watch::Sender<u64>,
+    /// Held while a seed is looked for, and made if there is none.
+    pub(super) seeding: tokio::sync::Mutex<()>,
+    /// The number of clusters that were given a name.
+    named: Mutex<u64>,
+}
+
+/// A seed.
+pub(super) enum Filled {
+    Ready(Seed),
+    /// The cluster of that name is being filled for it.
+    Not(String),
+}
+
+impl Clusters {
+    pub(super) fn get(&self, name: &str) -> Option<Arc<FakeApiServer>> {
+        self.all().get(name).cloned()
+    }
+
+    pub(super) fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<FakeApiServer>>> {
+        self.all.lock().expect("no holder of this lock can panic")
+    }
+
+    pub(super) fn seeds(&self) -> MutexGuard<'_, BTreeMap<String, Filled>> {
+        self.seeds.lock().expect("no holder of this lock can panic")
+    }
+
+    /// Removes a cluster: its watches end, and its URL is nobody's.
+    pub(super) fn remove(&self, name: &str) {
+        let removed = self.all().remove(name);
+        self.beside.remove(name);
+        if let Some(cluster) = removed {
+            cluster.shutdown.cancel();
+        }
+    }
+
+    /// A name that no cluster has had that was given one.
+    pub(super) fn next(&self, beginning: &str) -> String {
+        let mut named = self.named.lock().expect("no holder of this lock can panic");
+        *named += 1;
+        format!("{beginning}-{named}")
+    }
+}
