@@ -242,7 +242,7 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
     for (new, message) in [
         (json!({"users": [{"name": ""}]}), "users[0].name"),
         (json!({"users": [{"name": "a", "token": "a b"}]}), "users[0].token"),
-        (json!({"endpoint": "prot"}), "did you mean \"port\"?"),
+        (json!({"endpoint": "prot"}), "expected `path` or `port`"),
         (json!({"idleSeconds": 0}), "idleSeconds"),
     ] {
         let (code, answer) = server.control("POST", "/clusters", &new);

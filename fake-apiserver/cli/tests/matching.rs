@@ -83,7 +83,8 @@ fn revisions_are_taken_without_a_change() {
     assert_eq!(advanced["revision"], (before + 1000).to_string());
     let (_, made) = server.api("POST", CONFIG_MAPS, &json!({"metadata": {"name": "two"}}));
     assert_eq!(revision(&made), before + 1001);
-    let mut events = watch(&server, &format!("&resourceVersion={before}"));
+    let from = format!("&resourceVersion={before}");
+    let mut events = watch(&server, &from);
     assert_eq!(events.next().expect("an event")["object"]["metadata"]["name"], "two");
     for by in [json!(0), json!(u64::MAX)] {
         assert_eq!(server.control("POST", "/revision/advance", &json!({"by": by})).0, 422);

@@ -175,11 +175,7 @@ impl Match {
         if let Some(selector) = &self.label_selector
             && let Err(error) = LabelSelector::parse(selector)
         {
-            causes.push(Cause::invalid(
-                "match.labelSelector",
-                selector,
-                &error.status().message,
-            ));
+            causes.push(Cause::invalid("match.labelSelector", selector, &error.status().message));
         }
         if let Some(pattern) = self.body_contains.as_ref().filter(|pattern| !pattern.is_object()) {
             causes.push(Cause::invalid(

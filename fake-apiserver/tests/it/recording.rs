@@ -17,7 +17,9 @@ fn told(recording: &Recording) -> Vec<String> {
         What::FaultAdded { id, rule } => Some(format!("+{id} {:?}", rule.on.verbs)),
         What::FaultsRemoved { ids } => Some(format!("-{}", ids.join(" -"))),
         What::Order(order) => Some(match &**order {
-            Order::Replica(change) => format!("replica {:?} {:?} {:?}", change.state, change.view, change.clock_offset_seconds),
+            Order::Replica(change) => {
+                format!("replica {:?} {:?} {:?}", change.state, change.view, change.clock_offset_seconds)
+            }
             Order::Controller { name, state } => format!("{name} {state:?}"),
             Order::Compact { .. } => "compact".to_owned(),
             other => format!("{other:?}"),

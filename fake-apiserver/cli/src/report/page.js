@@ -20,7 +20,7 @@ function head() {
   element("cut").textContent = "The recording is cut short: " + run.cut + ".";
   for (const finding of run.findings) {
     const card = make("div", undefined, "finding");
-    card.append(make("b", finding.id), make("span", finding.user + ": " + finding.message + " "));
+    card.append(make("b", finding.id), make("span", finding.message + " "));
     for (const cursor of finding.requests) {
       const link = make("button", String(cursor));
       link.addEventListener("click", () => pick(byKey.get(keyOf(null, cursor)), true));

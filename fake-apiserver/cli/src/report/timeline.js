@@ -69,7 +69,13 @@ class Timeline {
     for (const item of lane.watches) this.watch(context, item, top + BAR + item.track * TRACK);
     // The longest request is not known to the search, so it begins somewhat early.
     const first = lowerBound(lane.items, this.from - longest(lane));
-    for (let at = first; at < lane.items.length && lane.items[at].from <= this.to; at++) this.bar(context, lane.items[at], top);
+    // Failures last, so that no success hides them.
+    for (const failures of [false, true]) {
+      for (let at = first; at < lane.items.length && lane.items[at].from <= this.to; at++) {
+        const item = lane.items[at];
+        if ((item.kind === "request" && outcome(item.code) !== "ok") === failures) this.bar(context, item, top);
+      }
+    }
   }
 
   bar(context, item, top) {

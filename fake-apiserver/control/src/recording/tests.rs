@@ -69,10 +69,7 @@ fn a_moment_has_the_objects_of_its_revision() {
         Some(r#"{"name": "a"}"#),
         "it is as it was written"
     );
-    assert_eq!(
-        moment.lost,
-        ["1 fault rule, added before: slow", "1 open watch", "the cache of replica 0 was held"]
-    );
+    assert_eq!(moment.lost, ["1 fault rule, added before: slow", "1 open watch", "the cache of replica 0 was held"]);
     let end = recording.moment(At::End).expect("a moment");
     assert_eq!((end.compacted, names(&end.objects)), (6, vec!["3 default/a".into(), "6 default/b".into()]));
     assert_eq!(names(&end.changes), ["7 no default/a", "8 default/c"]);
