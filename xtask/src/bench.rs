@@ -10,7 +10,6 @@ pub(crate) mod bare;
 mod beside;
 mod checks;
 mod client;
-mod clusters;
 mod crowd;
 mod custom;
 mod forks;
@@ -215,8 +214,7 @@ impl Bench<'_> {
         self.memory_of_owners(programs).await?;
         self.custom_objects().await?;
         self.definitions(programs).await?;
-        self.forks()?;
-        self.clusters(programs)?;
+        self.forks(programs)?;
         self.checks(programs)?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;

@@ -169,7 +169,7 @@ impl Match {
         self.label_selector.is_some() || self.body_contains.is_some()
     }
 
-    /// The fields that could match nothing, whatever the server: a selector that is none, a body that is no object.
+    /// The fields that could match nothing, whatever the server: a malformed selector, a body that is not an object.
     pub(crate) fn causes(&self) -> Vec<Cause> {
         let mut causes = Vec::new();
         if let Some(selector) = &self.label_selector

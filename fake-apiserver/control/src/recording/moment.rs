@@ -170,6 +170,9 @@ fn place(own: &[&Line], at: At) -> Result<(usize, u64), String> {
     };
     found.ok_or_else(|| match at {
         At::Cursor(cursor) => format!("there is no request {cursor} in the recording"),
+        At::Revision(revision) if revision < newest => {
+            format!("revision {revision} is before the recording: it begins with {}", own[0].revision)
+        }
         At::Revision(revision) => format!("revision {revision} is not in the recording: its newest is {newest}"),
         At::Time(time) => format!("{time} is before the recording: it begins at {}", own[0].time),
         At::End => "there is nothing in the recording".to_owned(),

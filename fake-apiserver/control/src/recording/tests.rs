@@ -1,3 +1,5 @@
+//! Recordings that are whole, cut short, or not there.
+
 use super::*;
 
 const HEADER: &str =
@@ -107,7 +109,7 @@ fn a_file_that_is_cut_short_is_read_up_to_there() {
         assert!(recording.cut.is_some(), "{end}");
     }
     let cut = Recording::read(&text.as_bytes()[..text.len() - 40]).expect("a recording");
-    assert!(cut.cut.expect("it says so").starts_with("line 12 is not whole"));
+    assert!(cut.cut.expect("it says so").starts_with("line 13 is not whole"));
     for (text, expected) in [
         ("", "it is not a recording: EOF while parsing a value at line 1 column 0"),
         (&HEADER.replace(":1,", ":7,"), "the recording has the format 7, and this program reads 1"),

@@ -2,9 +2,18 @@
 
 use crate::audit::{Ending as Ends, Watched};
 use crate::server::{FakeApiServer, RunningReplica};
-use control::{Answer, Ending, Match, Refusal};
+use control::{Answer, Ending, Match, Refusal, Request};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// An open watch.
+#[derive(Serialize)]
+struct Open {
+    request: Request,
+    /// The number of its events.
+    events: u64,
+}
 
 impl FakeApiServer {
     /// The watches that are open.
@@ -26,7 +35,7 @@ impl FakeApiServer {
         let watches = self.watches_of(on)?;
         let items = watches.iter().filter_map(|watched| {
             let (cursor, request) = watched.request()?;
-            Some(json!({"request": request.request(*cursor), "events": watched.events()}))
+            Some(Open { request: request.request(*cursor), events: watched.events() })
         });
         Ok(json!({"items": items.collect::<Vec<_>>()}))
     }

@@ -1,8 +1,8 @@
 //! Measurement of clusters that tests make over the control port: the time that each takes, and its memory.
 
-use super::process::Process;
-use super::report::{Unit, quantile};
-use super::{Bench, OWN, Programs};
+use crate::bench::process::Process;
+use crate::bench::report::{Unit, quantile};
+use crate::bench::{Bench, OWN, Programs};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
