@@ -1,17 +1,19 @@
 //! A cluster: the state that all replicas of one control plane share, and the policy by which they serve it.
 
 use crate::admission::Chain;
+use crate::aggregation::Remotes;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
 use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
 use crate::coverage::Coverage;
-use crate::discovery::{Catalog, Catalogs};
+use crate::discovery::{Catalog, Catalogs, Merged};
 use crate::error::ApiResult;
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
+use crate::index::{Current, Index};
 use crate::measures::Measures;
 use crate::reconcile::{Event, Reconcilers, Shared, Ticket};
 use crate::registry::Description;
@@ -95,6 +97,7 @@ impl Cluster {
             ids: ids.clone(),
             catalogs: catalogs.clone(),
             network: network.clone(),
+            extensions: Arc::new(self.reconcilers.cluster().extensions.fork()),
             ..self.reconcilers.cluster().clone()
         };
         Cluster {
@@ -115,6 +118,20 @@ impl Cluster {
     /// The catalog of the served resources. A request takes it once.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()
+    }
+
+    /// The API services that other servers are behind.
+    pub(crate) fn remotes(&self) -> Current<Remotes> {
+        Remotes::current(&self.store)
+    }
+
+    /// Discovery with what these servers serve; `None` if there are none.
+    pub(crate) fn merged(&self, catalog: &Catalog) -> Option<Arc<Merged>> {
+        if self.remotes().is_empty() {
+            return None;
+        }
+        let own = &catalog.documents().groups;
+        Some(self.reconcilers.cluster().extensions.merged(&self.store, own))
     }
 
     /// The decision of the authorizers about a request.

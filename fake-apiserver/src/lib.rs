@@ -54,6 +54,7 @@
 use machinery::{custom, deadline, error, json, managed, object, schema, yaml};
 
 mod admission;
+mod aggregation;
 mod alarm;
 mod allocation;
 mod api;
@@ -70,6 +71,7 @@ mod discovery;
 mod duration;
 mod fault;
 mod files;
+mod flow;
 mod forms;
 mod http;
 mod ids;

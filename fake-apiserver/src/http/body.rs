@@ -37,6 +37,12 @@ impl RequestBody {
         let waits = headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         RequestBody { incoming, waits }
     }
+
+    /// The content, for another server to read.
+    pub(super) fn take(&mut self) -> Wire {
+        self.waits = false;
+        std::mem::replace(&mut self.incoming, Wire::Given(Full::default()))
+    }
 }
 
 /// The content of a request as it comes.
@@ -123,6 +129,8 @@ pub(crate) enum ReplyBody {
     Gzip(Box<GzipBody<ReplyBody>>),
     Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
+    /// From another server.
+    Forwarded(Box<Incoming>),
 }
 
 impl ReplyBody {
@@ -171,6 +179,11 @@ impl HttpBody for ReplyBody {
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
             ReplyBody::Struck(struck) => struck.poll_next(context),
             ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
+            ReplyBody::Forwarded(incoming) => Pin::new(&mut **incoming).poll_frame(context).map(|frame| {
+                // Trailers are left out.
+                let data = |frame: Frame<Bytes>| frame.into_data().ok();
+                frame.and_then(|frame| frame.map(data).map_err(ApiError::internal).transpose())
+            }),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
@@ -180,6 +193,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
             ReplyBody::Gzip(gzip) => gzip.is_ended(),
+            ReplyBody::Forwarded(incoming) => incoming.is_end_stream(),
             ReplyBody::Watch(_) | ReplyBody::Struck(_) => false,
         }
     }
@@ -188,6 +202,7 @@ impl HttpBody for ReplyBody {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             ReplyBody::Struck(struck) => struck.inner().size_hint(),
+            ReplyBody::Forwarded(incoming) => incoming.size_hint(),
             ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

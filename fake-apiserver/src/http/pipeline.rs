@@ -1,8 +1,8 @@
 //! The pipeline of a request.
 //!
 //! ```text
-//!   route ─▶ authenticate ─▶ impersonate ─▶ limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
-//!             401             400, 403       429       403          any       413      api/, discovery
+//!   route ─▶ authenticate ─▶ impersonate ─▶ seats, limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
+//!             401             400, 403       429              403          any       413      api/, discovery
 //! ```
 
 use super::audit_id::AUDIT_ID;
@@ -11,6 +11,7 @@ use super::body::{self, ReplyBody, RequestBody, Wire};
 use super::computation::{Computation, Paced};
 use super::cors::{self, Origins};
 use super::documents::{self, DocumentRequest};
+use super::flow;
 use super::gzip;
 use super::head;
 use super::health::Health;
@@ -97,6 +98,9 @@ async fn exchange(
     if trace.is_cross_origin {
         cors::add(response.headers_mut(), &parts.headers);
     }
+    if let Some(flow) = &trace.flow {
+        flow::name(response.headers_mut(), flow);
+    }
     response = websocket::switched(&parts, exchange.with_common_headers(response));
     if let Some(series) = trace.counted.take() {
         series.count(response.status().as_u16(), since.elapsed());
@@ -163,7 +167,7 @@ impl<'r> Exchange<'r> {
         match answer {
             Ok(answer) if !offload.computation.is_late() => answer,
             _ => {
-                trace.is_cross_origin = false;
+                (trace.is_cross_origin, trace.flow) = (false, None);
                 self.note_refusal(trace, &ApiError::deadline_exceeded());
                 Ok(exceeded())
             }
@@ -198,10 +202,18 @@ impl<'r> Exchange<'r> {
         let deadline = offload.computation.deadline();
         let user = self.impersonate(requester, trace, &deadline)?;
         offload.computation.is_for(&user);
+        let seats = match self.seats(&user, limit, trace) {
+            Known::Now(seats) => seats,
+            Known::Later(waiting) => waiting.await,
+        };
+        let _seats = match seats {
+            Ok(seats) => seats,
+            Err(retry_after) => return Ok(too_many(retry_after)),
+        };
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
-            Err(Full) => return Ok(too_many()),
+            Err(Full) => return Ok(too_many(1)),
         };
         let authorized = match self.authorize(&user, trace, &deadline) {
             Known::Now(authorized) => authorized,
@@ -218,6 +230,12 @@ impl<'r> Exchange<'r> {
             trace.body = self.body(incoming).await?.bytes;
             return faulty;
         }
+        let remotes = self.replica.cluster.remotes();
+        if let Some(remote) = remotes.at(self.path).cloned() {
+            drop(remotes);
+            return Ok(Box::pin(self.forward_to(&remote, &user, incoming)).await);
+        }
+        drop(remotes);
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
@@ -366,9 +384,13 @@ impl<'r> Exchange<'r> {
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return answer;
         }
+        if let Some(page) = flow::page(self.replica, path, query) {
+            return Ok(page);
+        }
         if let Some(page) = zpages::asked(&self.replica.pages, path, &self.preferences()) {
             return page.answer(self.replica, self.now);
         }
+        let merged = self.replica.cluster.merged(catalog);
         let request = DocumentRequest {
             method,
             path,
@@ -378,10 +400,12 @@ impl<'r> Exchange<'r> {
             now: self.now,
             health: Health {
                 rbac: self.replica.cluster.policy.has_rbac,
+                is_fair: self.replica.flow.is_some(),
                 shutting_down: self.replica.shutdown.is_cancelled(),
             },
             pages: &self.replica.pages,
             checks: &self.replica.checks,
+            merged: merged.as_deref(),
             deadline,
         };
         documents::answer(catalog.documents(), &request).await

@@ -250,13 +250,13 @@ pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response
         .expect("constant headers")
 }
 
-/// The response beyond the limits on requests in flight.
-pub(super) fn too_many() -> Response<ReplyBody> {
+/// The response beyond the limits on requests in flight, with the seconds after which to try again.
+pub(super) fn too_many(retry_after: u64) -> Response<ReplyBody> {
     Response::builder()
         .status(StatusCode::TOO_MANY_REQUESTS)
         .header(CONTENT_TYPE, "text/plain; charset=utf-8")
         .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .header(RETRY_AFTER, "1")
+        .header(RETRY_AFTER, retry_after)
         .body(ReplyBody::whole("Too many requests, please try again later.\n".into()))
         .expect("constants make a response")
 }

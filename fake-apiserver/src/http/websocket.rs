@@ -25,7 +25,7 @@ use hyper_util::rt::TokioIo;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncWrite, copy_bidirectional};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
@@ -44,19 +44,29 @@ const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 #[derive(Clone)]
 pub(crate) struct Switched(Arc<Mutex<Option<Session>>>);
 
-struct Session {
-    /// The connection, once it has switched.
-    upgrade: OnUpgrade,
-    watch: Box<WatchBody>,
+enum Session {
+    /// A watch over WebSocket.
+    Watch {
+        /// The connection, once it has switched.
+        upgrade: OnUpgrade,
+        watch: Box<WatchBody>,
+    },
+    /// A conversation of another server and the client.
+    Tunnel { client: OnUpgrade, server: OnUpgrade },
 }
 
 impl Switched {
     /// Lets the audit of the request go on until the watch ends.
     pub(super) fn audit(&self, audited: Box<Audited>) {
         let mut session = self.0.lock().expect("no code that runs under this lock panics");
-        if let Some(session) = &mut *session {
-            session.watch.audited = Some(audited);
+        if let Some(Session::Watch { watch, .. }) = &mut *session {
+            watch.audited = Some(audited);
         }
+    }
+
+    /// A connection that switches to whatever another server and the client say to each other.
+    pub(super) fn tunnel(client: OnUpgrade, server: OnUpgrade) -> Self {
+        Switched(Arc::new(Mutex::new(Some(Session::Tunnel { client, server }))))
     }
 }
 
@@ -68,7 +78,7 @@ pub(super) fn switched(parts: &Parts, response: Response<ReplyBody>) -> Response
     let (head, body) = response.into_parts();
     let ReplyBody::Watch(watch) = body else { return Response::from_parts(head, body) };
     match parts.extensions.get::<OnUpgrade>() {
-        Some(upgrade) => accepted(&parts.headers, Session { upgrade: upgrade.clone(), watch }),
+        Some(upgrade) => accepted(&parts.headers, Session::Watch { upgrade: upgrade.clone(), watch }),
         None => refusal(StatusCode::BAD_REQUEST, "not a websocket protocol"),
     }
 }
@@ -132,7 +142,11 @@ impl Switched {
     /// Sends the watch until it ends, the client closes, or the connection breaks.
     pub(crate) async fn serve(self) {
         let taken = self.0.lock().expect("no holder of this lock can panic").take();
-        let Some(Session { upgrade, mut watch }) = taken else { return };
+        let (upgrade, mut watch) = match taken {
+            None => return,
+            Some(Session::Tunnel { client, server }) => return tunnel(client, server).await,
+            Some(Session::Watch { upgrade, watch }) => (upgrade, watch),
+        };
         let stream = match upgrade.await {
             Ok(stream) => TokioIo::new(stream),
             Err(error) => return tracing::debug!(%error, "unable to switch to WebSocket"),
@@ -165,6 +179,19 @@ impl Switched {
         drop(socket.close(Some(normal)).await);
         let mut stream = socket.into_inner();
         drop(poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await);
+    }
+}
+
+/// Carries the bytes of two connections from one to the other, until both have ended.
+async fn tunnel(client: OnUpgrade, server: OnUpgrade) {
+    match tokio::try_join!(client, server) {
+        Ok((client, server)) => {
+            let (mut client, mut server) = (TokioIo::new(client), TokioIo::new(server));
+            if let Err(error) = copy_bidirectional(&mut client, &mut server).await {
+                tracing::debug!(%error, "a tunnel ended early");
+            }
+        }
+        Err(error) => tracing::debug!(%error, "unable to switch to another server's protocol"),
     }
 }
 

@@ -9,6 +9,7 @@ mod gathered;
 mod kubeconfig;
 mod lifetime;
 mod listener;
+mod p521;
 mod refusals;
 mod replica;
 mod seed;

@@ -96,6 +96,7 @@ fn fork(replica: &Replica, content: &store::Frozen, ids: u64, stop: Cancellation
     let cluster = Arc::new(replica.cluster.fork(content, ids, &stop));
     let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
     let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
+    own.flow = replica.flow.as_ref().map(|flow| flow.fork(&replica.cluster.store, content.revision()));
     own.transport_security.clone_from(&replica.transport_security);
     own.origins.clone_from(&replica.origins);
     own.pages.clone_from(&replica.pages);

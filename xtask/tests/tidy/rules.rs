@@ -123,6 +123,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
             homes: &[
                 "admission::matching::exempt",
                 "admission::plugins",
+                "aggregation",
                 "allocation",
                 "api::special",
                 "audit",
@@ -130,6 +131,8 @@ pub(crate) const ABSENCES: &[Absence] = &[
                 "commit::namespace",
                 // `/namespaces/NAME` is in the path of every namespaced resource.
                 "discovery::openapi::recorded",
+                // Requests are classified by them.
+                "flow",
                 "http::route",
                 // Events are followed only by those who say so.
                 "living::known",

@@ -3,6 +3,7 @@
 use super::Flags;
 use super::controllers::{chosen, is_wanted};
 use super::gates::Setting;
+use super::told;
 use super::values::Listed;
 use anyhow::Context;
 use fake_apiserver::{AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StartError};
@@ -82,6 +83,9 @@ impl Flags {
         for one in &self.resolve_service {
             builder = builder.add_service_address(&one.namespace, &one.name, one.port, one.address);
         }
+        if let (Some(certificate), Some(key)) = (&self.proxy_client_cert_file, &self.proxy_client_key_file) {
+            builder = builder.proxy_client_certificate(certificate, key);
+        }
         builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
         builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
         let file = self.admission_control_config_file.as_ref();
@@ -98,6 +102,10 @@ impl Flags {
         }
         builder = builder.flags(self.told());
         builder = builder.audit(self.audit.options.clone());
+        if !self.allow_metric_labels.is_empty() {
+            builder = builder.allow_metric_labels(told::pairs_of(&self.allow_metric_labels));
+        }
+        builder = given(builder, self.enable_priority_and_fairness, Builder::priority_and_fairness);
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
         builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);

@@ -188,10 +188,16 @@ pub struct Flags {
     /// Range of the node ports of services; 30000-32767 by default
     #[arg(help_heading = API, long, value_name = "FIRST-LAST", value_parser = port_range)]
     service_node_port_range: Option<RangeInclusive<u16>>,
-    /// Address, such as default/hook:443=127.0.0.1:8443, at which webhooks behind a port of a service are called; repeatable. Others are at
-    /// the cluster IPs of their services
+    /// Address, such as default/hook:443=127.0.0.1:8443, at which webhooks, and API servers of API services, are found that are behind a port
+    /// of a service; repeatable. Others are at the cluster IPs of their services
     #[arg(help_heading = API, long, value_name = "NAMESPACE/NAME:PORT=ADDRESS", value_parser = service_address)]
     resolve_service: Vec<ServiceAddress>,
+    /// Certificate by which API servers that extend this one know it, in a file; with --proxy-client-key-file
+    #[arg(help_heading = API, long, value_name = "FILE", requires = "proxy_client_key_file")]
+    proxy_client_cert_file: Option<PathBuf>,
+    /// Key of that certificate, in a file
+    #[arg(help_heading = API, long, value_name = "FILE", requires = "proxy_client_cert_file")]
+    proxy_client_key_file: Option<PathBuf>,
 
     /// Issuer of service account tokens; repeat to accept others. New tokens have the first one
     #[arg(help_heading = TOKENS, long, value_name = "ISSUER")]
@@ -222,16 +228,24 @@ pub struct Flags {
     /// Seconds after which a watch that asks for no end is ended, at the earliest; it may last twice as long. 1800 by default
     #[arg(help_heading = LIMITS, long, value_name = "SECONDS")]
     min_request_timeout: Option<u32>,
-    /// Limit of concurrent requests that only read, without watches; further ones get 429. No limit by default, and with 0
+    /// Let flow schemas and priority levels decide which requests are served at once, which wait, and which get 429; true by default.
+    /// The seats that the levels share are then the sum of --max-requests-inflight and --max-mutating-requests-inflight
+    #[arg(help_heading = LIMITS, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    enable_priority_and_fairness: Option<bool>,
+    /// Limit of concurrent requests that only read, without watches; further ones get 429. 400 by default; without priority and
+    /// fairness 0 means no limit
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_requests_inflight: Option<usize>,
-    /// Limit of other concurrent requests; no limit by default, and with 0
+    /// Limit of other concurrent requests; 200 by default
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_mutating_requests_inflight: Option<usize>,
     /// Limit of concurrent requests, watches included, on an HTTP/2 connection; 1000 by default, and with 0 (kube-apiserver:
     /// 100)
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     http2_max_streams_per_connection: Option<u32>,
+    /// Values that a label of a metric may have, such as apiserver_request_total,code=200,201; others are shown as unexpected; repeatable
+    #[arg(help_heading = LIMITS, long, value_name = "METRIC,LABEL=VALUES")]
+    allow_metric_labels: Vec<String>,
     /// Number of connections of each port at a time; others wait until one ends. No limit by default, and with 0
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_connections: Option<usize>,

@@ -9,6 +9,7 @@ use crate::auth::impersonation::Impersonated;
 use crate::auth::requested::Selectors;
 use crate::cluster::LiveObjects;
 use crate::deadline::Deadline;
+use crate::flow::Flow;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
@@ -62,6 +63,8 @@ pub(super) struct Trace {
     pub(super) is_cross_origin: bool,
     /// Whether a refusal has `nosniff`, whatever its reason.
     pub(super) nosniff: bool,
+    /// The flow of the request, which its response names.
+    pub(super) flow: Option<Arc<Flow>>,
     /// The fault that strikes the request.
     pub(super) underway: Option<Box<Underway>>,
     /// The note of it in the record.

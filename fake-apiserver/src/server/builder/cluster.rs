@@ -3,6 +3,7 @@
 use super::bound::Bound;
 use super::{Builder, DEFAULT_ISSUER, StartError, authorizer, reach};
 use crate::admission as admission_chain;
+use crate::aggregation::Extensions;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
@@ -64,6 +65,7 @@ impl Builder {
             catalogs: catalogs.clone(),
             allocations: allocations.clone(),
             network: network.clone(),
+            extensions: Arc::new(Extensions::new(self.proxy_certificate.clone())),
             clock: self.clock.clone(),
             coverage: coverage.clone(),
         };

@@ -98,6 +98,14 @@ pub enum StartError {
     /// The chance that a request ends its connection is out of its bounds.
     #[error("--goaway-chance can not be less than 0 or greater than {MOST_GOAWAY_CHANCE}")]
     GoawayChance,
+    /// There is priority and fairness, and there are no seats.
+    #[error(
+        "invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive"
+    )]
+    NoSeats,
+    /// The values of labels are not given for a label of a metric.
+    #[error("{0}")]
+    MetricLabels(String),
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),

@@ -36,9 +36,10 @@ use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::commit::saved;
 use crate::controllers::Settings;
 use crate::dice::Dice;
-use crate::http::{Limits, Origins, Replica};
+use crate::http::{AllowedLabels, Limits, Origins, Replica};
 use crate::ids::Ids;
 use crate::service_addresses::Given;
+use crate::webhook::ProxyCertificate;
 use bound::Bound;
 use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
 use page_gates::PageGates;
@@ -100,12 +101,14 @@ pub struct Builder {
     validating_admission_policy_status: bool,
     pools: Pools,
     services: Given,
+    proxy_certificate: Option<ProxyCertificate>,
     runtime_config: Vec<(String, String)>,
     state: Option<Vec<u8>>,
     loaded: Vec<tree::Value>,
     page_gates: PageGates,
     cors_allowed_origins: Vec<String>,
     goaway_chance: f64,
+    allowed_labels: Arc<AllowedLabels>,
     controllers: Settings,
 }
 
@@ -145,12 +148,14 @@ impl Default for Builder {
             validating_admission_policy_status: false,
             pools: Pools::default(),
             services: Given::default(),
+            proxy_certificate: None,
             runtime_config: Vec::new(),
             state: None,
             loaded: Vec::new(),
             page_gates: PageGates::default(),
             cors_allowed_origins: Vec::new(),
             goaway_chance: 0.0,
+            allowed_labels: Arc::default(),
             controllers: Settings::default(),
         }
     }
@@ -268,6 +273,9 @@ impl Builder {
         if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.goaway_chance) {
             return Err(StartError::GoawayChance);
         }
+        if self.limits.is_fair && self.limits.requests == 0 && self.limits.mutating_requests == 0 {
+            return Err(StartError::NoSeats);
+        }
         self.check_controllers()?;
         let replicas = self.replicas;
         if replicas == 0 {
@@ -324,6 +332,7 @@ impl Builder {
             replica.beside = server.control.clusters.beside.clone();
             replica.origins = origins.cloned();
             replica.goaway_chance = self.goaway_chance;
+            replica.allowed_labels = self.allowed_labels.clone();
             replica.dice = Dice::new(self.seed.map(|seed| seed.wrapping_add(index as u64)));
             let secure = bound.secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));
