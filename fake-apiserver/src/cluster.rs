@@ -12,6 +12,7 @@ use crate::error::ApiResult;
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
+use crate::kubelets::KubeletsPlace;
 use crate::measures::Measures;
 use crate::reconcile::{Event, Reconcilers, Shared, Ticket};
 use crate::registry::Description;
@@ -79,6 +80,8 @@ pub(crate) struct Cluster {
     pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    /// Who answers for pods.
+    pub(crate) kubelets: KubeletsPlace,
     /// The served resources, and the documents about them.
     pub(crate) catalogs: Arc<Catalogs>,
 }
@@ -105,6 +108,7 @@ impl Cluster {
             repeats: Repeats::default(),
             faults: Faults::default(),
             log: RequestLog::new(self.log.is_on()),
+            kubelets: KubeletsPlace::default(),
             store,
             ids,
             network,

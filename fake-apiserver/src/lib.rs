@@ -75,6 +75,7 @@ mod http;
 mod ids;
 mod index;
 mod joint;
+mod kubelets;
 mod living;
 mod measures;
 mod memo;

@@ -14,6 +14,7 @@ mod crowd;
 mod custom;
 mod forks;
 mod kubelet;
+mod living;
 mod load;
 mod namespace;
 mod process;
@@ -217,6 +218,7 @@ impl Bench<'_> {
         self.forks()?;
         self.checks(programs)?;
         self.namespaces(programs).await?;
+        self.living(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;
         self.rotation(programs)

@@ -70,6 +70,11 @@ pub(super) const SUITES: &[Suite] = &[
         install: MAVEN,
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
     },
+    Suite {
+        name: "envtest",
+        install: &[&["go", "build", "-trimpath", "-o", "{folder}/checks", "."]],
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}", "{programs}"],
+    },
     Suite { name: "envtest-js", install: NPM, run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"] },
     Suite {
         name: "helm",

@@ -29,7 +29,7 @@ pub use loops::{Controller, UnknownController};
 pub(crate) use ported::{ControllerContext, Ported};
 
 use crate::admission::QuotaMeasure;
-use crate::living::Living;
+use crate::living::{Living, Signing};
 use crate::store::Store;
 use loops::{Rest, Tools};
 use std::collections::BTreeSet;
@@ -46,6 +46,10 @@ pub(crate) struct Settings {
     pub(crate) nodes: Vec<String>,
     /// What becomes of pods.
     pub(crate) pods: PodRules,
+    /// Whether the cluster has a class of volumes, and the kind of objects with rules for pods.
+    pub(crate) furnished: bool,
+    /// Who signs requests for certificates.
+    pub(crate) signing: Signing,
 }
 
 /// What becomes of a controller that is asked for.
@@ -63,8 +67,13 @@ pub(crate) enum Making {
 
 /// What loops need of the server.
 pub(crate) fn tools(settings: &Settings) -> Tools {
-    let Settings { nodes, pods, .. } = settings;
-    Tools { measure: Some(Arc::new(QuotaMeasure)), nodes: nodes.clone(), pods: pods.clone() }
+    let Settings { nodes, pods, signing, .. } = settings;
+    Tools {
+        measure: Some(Arc::new(QuotaMeasure)),
+        certificates: Some(Arc::new(signing.clone())),
+        nodes: nodes.clone(),
+        pods: pods.clone(),
+    }
 }
 
 /// Who does the work of a controller.

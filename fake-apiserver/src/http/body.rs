@@ -4,6 +4,7 @@ use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
 use super::struck::{Struck, StruckBody};
+use crate::api::Channels;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -123,6 +124,8 @@ pub(crate) enum ReplyBody {
     Gzip(Box<GzipBody<ReplyBody>>),
     Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
+    /// What is sent once the connection has switched.
+    Channels(Box<Channels>),
 }
 
 impl ReplyBody {
@@ -171,6 +174,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
             ReplyBody::Struck(struck) => struck.poll_next(context),
             ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
+            ReplyBody::Channels(_) => Poll::Ready(None),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
@@ -180,6 +184,7 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
             ReplyBody::Gzip(gzip) => gzip.is_ended(),
+            ReplyBody::Channels(_) => true,
             ReplyBody::Watch(_) | ReplyBody::Struck(_) => false,
         }
     }
@@ -188,7 +193,9 @@ impl HttpBody for ReplyBody {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             ReplyBody::Struck(struck) => struck.inner().size_hint(),
-            ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
+            ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) | ReplyBody::Channels(_) => {
+                SizeHint::default()
+            }
         }
     }
 }

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
@@ -80,6 +81,8 @@ impl Rendering<'_> {
                 let details = SuccessDetails { name, group, kind: resource, uid };
                 self.document(200, end_line(json::encode(&Success::new(None, Some(details)))))
             }
+            Reply::Text(text) => Ok(with_headers(200, TEXT, ReplyBody::whole(text))),
+            Reply::Channels(channels) => Ok(Response::new(ReplyBody::Channels(Box::new(channels)))),
             Reply::Empty => {
                 let mut response = Response::new(ReplyBody::whole(Bytes::new()));
                 *response.status_mut() = StatusCode::NO_CONTENT;

@@ -74,7 +74,7 @@ pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
 pub(crate) use admission_registration::{EXCLUDED, STATIC, expressions};
 pub(crate) use apps::selector_text as scale_selector;
-pub(crate) use certificates::requested_subject;
+pub(crate) use certificates::{request_der, requested_subject};
 pub(crate) use compared::Compared;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};

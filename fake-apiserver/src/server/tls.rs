@@ -89,11 +89,7 @@ impl Identity {
         others: &[String],
         clients: Option<&ClientAuthorities>,
     ) -> Result<(Self, Pair), IdentityError> {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        params.distinguished_name.push(DnType::CommonName, "fake-apiserver-ca");
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        let authority = issuer("fake-apiserver-ca")?;
 
         let mut names: Vec<String> = NAMES.iter().map(ToString::to_string).collect();
         names.extend(["127.0.0.1".to_string(), "::1".to_string()]);
@@ -144,6 +140,23 @@ impl Identity {
     pub(super) fn server_config(&self) -> Arc<ServerConfig> {
         self.config.clone()
     }
+}
+
+/// A new authority of that name.
+///
+/// # Errors
+/// If the operating system has no randomness.
+pub(super) fn authority(name: &str) -> Result<Pair, IdentityError> {
+    let authority = issuer(name)?;
+    Ok(Pair { certificate: authority.pem(), key: authority.key().serialize_pem() })
+}
+
+fn issuer(name: &str) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.distinguished_name.push(DnType::CommonName, name);
+    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
 }
 
 fn server_config(

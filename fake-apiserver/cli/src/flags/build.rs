@@ -11,6 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const CLIENT_CA_FILE: &str = "client-ca-file";
+const CLUSTER_SIGNING_CERT_FILE: &str = "cluster-signing-cert-file";
+const CLUSTER_SIGNING_KEY_FILE: &str = "cluster-signing-key-file";
 const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
 const SIGNING_KEY_FILE: &str = "service-account-signing-key-file";
 const TLS_CERT_FILE: &str = "tls-cert-file";
@@ -53,8 +55,12 @@ impl Flags {
         let wanted = |one: Controller, default| is_wanted(one, &choices, default);
         builder = builder.namespace_controller(wanted(Controller::Namespace, !self.is_bare));
         builder = builder.cluster_role_aggregation(wanted(Controller::ClusterRoleAggregation, !self.is_bare));
-        builder = builder.controllers(chosen(&choices)).nodes(self.nodes.iter().cloned());
+        builder = builder.controllers(chosen(&choices)).furnished(self.like_a_cluster).nodes(self.nodes.iter().cloned());
         builder = given(builder, self.pods.clone(), Builder::pods);
+        if let (Some(certificate), Some(key)) = (&self.cluster_signing_cert_file, &self.cluster_signing_key_file) {
+            let certificate = read(CLUSTER_SIGNING_CERT_FILE, certificate)?;
+            builder = builder.cluster_signing_pem(&certificate, &read(CLUSTER_SIGNING_KEY_FILE, key)?);
+        }
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
@@ -139,6 +145,7 @@ impl Flags {
     fn culprit(&self, error: &StartError) -> Option<(&'static str, &Path)> {
         let (flag, path) = match error {
             StartError::ClientAuthorities(_) => (CLIENT_CA_FILE, self.client_ca_file.as_ref()),
+            StartError::ClusterSigning(_) => (CLUSTER_SIGNING_CERT_FILE, self.cluster_signing_cert_file.as_ref()),
             StartError::ServiceAccountKey { index, .. } => {
                 (SERVICE_ACCOUNT_KEY_FILE, self.service_account_key_file.get(*index))
             }

@@ -88,6 +88,12 @@ pub struct Flags {
     /// Nodes that the kubelet registers, separated by commas; node-1 by default
     #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',')]
     nodes: Vec<String>,
+    /// PEM file with the authority by which certificatesigningrequest-signing-controller signs; made at start by default, and then a client CA
+    #[arg(help_heading = FIRST, long, value_name = "FILE", requires = "cluster_signing_key_file")]
+    cluster_signing_cert_file: Option<PathBuf>,
+    /// PEM file with its private key
+    #[arg(help_heading = FIRST, long, value_name = "FILE", requires = "cluster_signing_cert_file")]
+    cluster_signing_key_file: Option<PathBuf>,
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(help_heading = FIRST, long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,

@@ -5,6 +5,7 @@
 //! five minutes. Other than there, no cache forgets, but for what is older than those ten minutes and is not written any more.
 
 use super::request::{Request, path};
+use crate::act::PatchType;
 use crate::resource::{Key, Resource};
 use jiff::Timestamp;
 use machinery::object::meta;
@@ -87,12 +88,10 @@ impl Recorder {
         if written.count == 1 {
             return Some(Recording { request: anew.clone(), anew });
         }
-        let request = Request {
-            method: "PATCH",
-            path: path(&EVENTS, &Key { name: written.name, ..collection }, ""),
-            content_type: "application/strategic-merge-patch+json",
-            body: json!({"count": written.count, "lastTimestamp": seconds(now), "message": message}),
-        };
+        let at = path(&EVENTS, &Key { name: written.name, ..collection }, "");
+        let patch = json!({"count": written.count, "lastTimestamp": seconds(now), "message": message});
+        let content_type = PatchType::Strategic.media_type();
+        let request = Request { content_type, ..Request::json("PATCH", at, patch) };
         Some(Recording { request, anew })
     }
 

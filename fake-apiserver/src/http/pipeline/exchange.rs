@@ -20,7 +20,7 @@ use crate::object::selector::exact_fields;
 use crate::reconcile::Ticket;
 use bytes::Bytes;
 use control::Struck;
-use http::header::{CONNECTION, HeaderName, HeaderValue};
+use http::header::{CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::request::Parts;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -120,6 +120,8 @@ impl<'r> Exchange<'r> {
             query: self.parts.uri.query().unwrap_or_default(),
             is_root: !path.overlong && !self.path.ends_with('/'),
             upgrades: self.parts.headers.get_all(CONNECTION).iter().any(upgrades),
+            upgrade: header(self.parts, UPGRADE),
+            offered: header(self.parts, SEC_WEBSOCKET_PROTOCOL),
         }
     }
 

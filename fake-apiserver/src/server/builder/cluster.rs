@@ -10,6 +10,7 @@ use crate::cluster::{Cluster, Policy};
 use crate::coverage::Coverage;
 use crate::fault::Faults;
 use crate::ids::Ids;
+use crate::kubelets::KubeletsPlace;
 use crate::measures::Measures;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
@@ -94,6 +95,7 @@ impl Builder {
             ids,
             faults: Faults::default(),
             log: RequestLog::new(self.record_requests),
+            kubelets: KubeletsPlace::default(),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
             repeats: Repeats::default(),

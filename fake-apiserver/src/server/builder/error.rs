@@ -127,6 +127,9 @@ pub enum StartError {
     /// The authorities of client certificates cannot be used.
     #[error(transparent)]
     ClientAuthorities(AuthorityError),
+    /// The authority that signs requests for certificates cannot be used.
+    #[error("the certificate and the private key that sign requests cannot be used: {0}")]
+    ClusterSigning(String),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(TokenFileError),

@@ -241,6 +241,7 @@ impl Builder {
         let controllers_token;
         (self, controllers_token) = self.add_controllers_user(&ids);
         self.authentication.front_proxy = self.front_proxy()?;
+        self.add_signing_authority()?;
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
         let origins = Origins::of(&self.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
