@@ -106,7 +106,8 @@ fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
         response.headers_mut().insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static(VERSION));
         return response;
     }
-    if url::parse_request_uri(text(headers.get(ORIGIN))).is_err() {
+    let is_watch = matches!(session.what, What::Watch(_));
+    if is_watch && url::parse_request_uri(text(headers.get(ORIGIN))).is_err() {
         return refusal(StatusCode::FORBIDDEN, "");
     }
     let protocol = match &session.what {
