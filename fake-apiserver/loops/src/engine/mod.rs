@@ -34,6 +34,8 @@ pub struct Engine {
     loops: Vec<Member>,
     objects: Objects,
     queue: Queue,
+    /// The time in the name of the last event, in nanoseconds.
+    last_event: i128,
 }
 
 struct Member {
@@ -73,7 +75,7 @@ impl Engine {
     pub fn new(loops: Vec<Box<dyn Loop>>) -> Engine {
         let members =
             loops.into_iter().map(|it| Member { recorder: Recorder::new(it.profile().component), it, paused: false });
-        Engine { loops: members.collect(), objects: Objects::default(), queue: Queue::default() }
+        Engine { loops: members.collect(), objects: Objects::default(), queue: Queue::default(), last_event: 0 }
     }
 
     /// The profiles of the loops.

@@ -56,7 +56,9 @@ impl Engine {
             let act = run.acts.pop_front()?;
             if let Act::Event { about, warning, reason, message } = &act {
                 let event = Occurrence { about, warning: *warning, reason, message };
-                let Some(recording) = self.loops[run.item.of].recorder.record(&event, now) else { continue };
+                let Some(recording) = self.loops[run.item.of].recorder.record(&event, now, &mut self.last_event) else {
+                    continue;
+                };
                 let request = recording.request.clone();
                 run.sent = Some(Sent::Event(recording));
                 return Some(request);
