@@ -50,9 +50,11 @@ fn by_driver(claim: &Value, driver: &str) -> Plan {
         "Waiting for a volume to be created either by the external provisioner '{driver}' or manually by the system administrator. If volume \
          creation is delayed, please verify that the provisioner is running and correctly registered."
     );
-    let told = told(claim, driver).map(writes::claim);
-    let event = template::event(claim, false, "ExternalProvisioning", message);
-    Plan::of(told.into_iter().chain([event]).collect())
+    match told(claim, driver) {
+        // The event is about the claim that says so.
+        Some(told) => step(vec![writes::claim(told)]),
+        None => Plan::of(vec![template::event(claim, false, "ExternalProvisioning", message)]),
+    }
 }
 
 /// `provisionClaimOperation`, with the plugin `hostPath`.
