@@ -267,8 +267,9 @@ impl Reconciler<'_> {
                 }],
             },
             "addressType": family,
-            "endpoints": [],
-            "ports": ports.to_vec(),
+            // As Go's clients send what is empty: not at all.
+            "endpoints": Value::Null,
+            "ports": if ports.is_empty() { Value::Null } else { ports.to_vec().into() },
         });
         slice["metadata"]["labels"] = self.labels(&slice).0;
         slice

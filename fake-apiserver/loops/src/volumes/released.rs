@@ -97,7 +97,7 @@ fn delete(volume: &Value) -> Plan {
         Ok(false) => Plan::default(),
         Ok(true) => {
             let path = read::text(volume, "/spec/hostPath/path");
-            if !path.split_once("/tmp/").is_some_and(|(_, below)| !below.is_empty()) {
+            if path.split_once("/tmp/").is_none_or(|(_, below)| below.is_empty()) {
                 let why = format!("host_path deleter only supports /tmp/.+ but received provided {path}");
                 return failed(volume, "VolumeFailedDelete", &why);
             }

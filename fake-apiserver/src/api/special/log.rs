@@ -102,7 +102,8 @@ impl Options {
             text.push('\n');
         }
         let limit = self.limit_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or_default());
-        text.truncate(text.floor_char_boundary(limit.min(text.len())));
+        let mut ends = (0..=limit.min(text.len())).rev();
+        text.truncate(ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default());
         text
     }
 
