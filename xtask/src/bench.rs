@@ -217,7 +217,6 @@ impl Bench<'_> {
         self.definitions(programs).await?;
         self.forks()?;
         self.checks(programs)?;
-        self.namespaces(programs).await?;
         self.living(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;

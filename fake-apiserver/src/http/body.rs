@@ -124,7 +124,7 @@ pub(crate) enum ReplyBody {
     Gzip(Box<GzipBody<ReplyBody>>),
     Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
-    /// What is sent once the connection has switched.
+    /// Messages that are sent once the connection has switched.
     Channels(Box<Channels>),
 }
 

@@ -53,7 +53,7 @@ struct Session {
     audited: Option<Box<Audited>>,
 }
 
-/// What is sent over a connection that has switched.
+/// The content that is sent over a connection that has switched.
 enum What {
     Watch(Box<WatchBody>),
     Channels(Box<Channels>),

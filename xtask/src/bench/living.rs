@@ -43,8 +43,9 @@ impl Collected {
 }
 
 impl Bench<'_> {
-    /// Measures a cluster that lives, each time anew.
+    /// Measures the end of namespaces, and clusters that live, each time anew.
     pub(super) async fn living(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        self.namespaces(programs).await?;
         for what in [Collected::Namespace, Collected::Tree] {
             let names = OBJECTS.map(|objects| what.name(objects));
             let growth = format!("the same of {}, of that of {}", OBJECTS[1], OBJECTS[0]);

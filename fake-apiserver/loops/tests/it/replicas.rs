@@ -29,7 +29,7 @@ fn a_set_gets_its_pods_and_counts_them() {
     let status = &world.get(&SETS, "web")["status"];
     assert_eq!((&status["readyReplicas"], &status["availableReplicas"]), (&json!(3), &json!(3)));
     let names = world.names(&PODS);
-    let events: Vec<String> = world.events.iter().map(|event| event.clone()).collect();
+    let events: Vec<String> = world.events.clone();
     assert_eq!(events.len(), 3, "{events:?}");
     for name in &names {
         assert!(events.contains(&format!("Normal SuccessfulCreate: Created pod: {name}")), "{name} in {events:?}");

@@ -55,7 +55,7 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
     }
 }
 
-/// What is asked of the kubelet.
+/// The question to the kubelet.
 fn about(request: &Request<'_>) -> About {
     match request.subresource.map_or("", |subresource| &subresource.name) {
         "exec" => About::Exec { command: request.query.all("command").map(str::to_owned).collect() },
@@ -63,7 +63,7 @@ fn about(request: &Request<'_>) -> About {
     }
 }
 
-/// What a kubelet by rule has answered, as messages on the channels of `v5.channel.k8s.io`.
+/// The answer of a kubelet by rule, as messages on the channels of `v5.channel.k8s.io`.
 fn by_rule(request: &Request<'_>, stream: Stream, answer: Answer) -> ApiResult<Reply> {
     if stream == Stream::Ports {
         return Err(ApiError::bad_request("a pod that runs by rule has no ports to forward"));
