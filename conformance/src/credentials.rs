@@ -18,6 +18,12 @@ pub(crate) const USERS: [(&str, &[&str]); 9] = [
 /// The path of the private key that every target started here signs service account tokens with.
 pub(crate) const SIGNING_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/service-account.key");
 
+/// The flags with the authority by which every kube-controller-manager started here signs requests for certificates.
+pub(crate) fn signer_flags() -> [String; 2] {
+    const SIGNER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/signer");
+    [format!("--cluster-signing-cert-file={SIGNER}.crt"), format!("--cluster-signing-key-file={SIGNER}.key")]
+}
+
 /// The issuer and the audience of the service account tokens of every target started here.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 

@@ -21,6 +21,7 @@ mod raw;
 mod record;
 mod requests;
 mod rotation;
+mod watches;
 
 pub(crate) use audited::{Audited, Course};
 pub(crate) use auditor::Auditor;
@@ -29,3 +30,4 @@ pub use options::{AuditBatchOptions, AuditLogOptions, AuditOptions, AuditTruncat
 pub(crate) use policy::Subject;
 pub use record::RequestRecord;
 pub use requests::RequestLog;
+pub(crate) use watches::{Ending, OpenWatch, Watched};

@@ -1,17 +1,20 @@
 //! A cluster: the state that all replicas of one control plane share, and the policy by which they serve it.
 
 use crate::admission::Chain;
+use crate::aggregation::Remotes;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
-use crate::auth::{Authenticator, Objects, Others, ParsedObjects};
+use crate::auth::{Authenticator, Objects, Others, ParsedObjects, User};
 use crate::coverage::Coverage;
-use crate::discovery::{Catalog, Catalogs};
+use crate::discovery::{Catalog, Catalogs, Merged};
 use crate::error::ApiResult;
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
+use crate::index::{Current, Index};
+use crate::kubelets::KubeletsPlace;
 use crate::measures::Measures;
 use crate::reconcile::{Event, Reconcilers, Shared, Ticket};
 use crate::registry::Description;
@@ -21,7 +24,8 @@ use crate::service_addresses::{Known, ServiceAddresses};
 use crate::store::{Frozen, Key, ResourceId, Store};
 use crate::turns::Turns;
 use crate::webhook::Network;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tree::Value;
@@ -79,14 +83,19 @@ pub(crate) struct Cluster {
     pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    /// Who answers for pods.
+    pub(crate) kubelets: KubeletsPlace,
     /// The served resources, and the documents about them.
     pub(crate) catalogs: Arc<Catalogs>,
+    /// The users whose tokens are good in this cluster alone, by these.
+    pub(crate) users: OnceLock<HashMap<String, Arc<User>>>,
 }
 
 impl Cluster {
-    /// Another cluster with that content, which was this one's at some time. The reconcilers have no work in either.
-    pub(crate) fn fork(&self, content: &Frozen, ids: u64, stop: &CancellationToken) -> Cluster {
+    /// Another cluster of that name with that content, which was this one's at some time. The reconcilers have no work in either.
+    pub(crate) fn fork(&self, content: &Frozen, ids: u64, name: &str, stop: &CancellationToken) -> Cluster {
         let (store, ids) = (content.fork(), Arc::new(Ids::seeded(ids)));
+        let recorder = self.log.recorder().of_cluster(name, &store);
         let catalogs = Arc::new(self.catalogs.fork());
         let known = self.policy.services.clone();
         let network = self.network.beside(ServiceAddresses { store: store.clone(), known });
@@ -95,6 +104,7 @@ impl Cluster {
             ids: ids.clone(),
             catalogs: catalogs.clone(),
             network: network.clone(),
+            extensions: Arc::new(self.reconcilers.cluster().extensions.fork()),
             ..self.reconcilers.cluster().clone()
         };
         Cluster {
@@ -103,18 +113,34 @@ impl Cluster {
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
             repeats: Repeats::default(),
-            faults: Faults::default(),
-            log: RequestLog::new(self.log.is_on()),
+            faults: Faults::recorded(recorder.clone()),
+            log: RequestLog::new(self.log.is_on(), recorder),
+            kubelets: KubeletsPlace::default(),
             store,
             ids,
             network,
             catalogs,
+            users: OnceLock::new(),
         }
     }
 
     /// The catalog of the served resources. A request takes it once.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()
+    }
+
+    /// The API services that other servers are behind.
+    pub(crate) fn remotes(&self) -> Current<Remotes> {
+        Remotes::current(&self.store)
+    }
+
+    /// Discovery with what these servers serve; `None` if there are none.
+    pub(crate) fn merged(&self, catalog: &Catalog) -> Option<Arc<Merged>> {
+        if self.remotes().is_empty() {
+            return None;
+        }
+        let own = &catalog.documents().groups;
+        Some(self.reconcilers.cluster().extensions.merged(&self.store, own))
     }
 
     /// The decision of the authorizers about a request.
@@ -160,6 +186,10 @@ impl Objects for LiveObjects<'_> {
         let id = self.cluster.catalog().registry.path("", "v1", resource)?.resource.id;
         let entry = self.cluster.store.get(&Key::new(id, namespace, name))?;
         Some(self.cluster.parsed.object(&entry))
+    }
+
+    fn user(&self, token: &str) -> Option<Arc<User>> {
+        self.cluster.users.get()?.get(token).cloned()
     }
 
     fn record_use(&self, secret: &Value, day: &str) {

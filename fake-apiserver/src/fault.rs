@@ -2,6 +2,7 @@
 //!
 //! Their words are those of the crate `control`: `On` and `Fault` write a rule down, and the engine arms it.
 
+mod connecting;
 mod engine;
 
 pub use engine::Faults;

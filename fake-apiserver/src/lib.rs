@@ -54,6 +54,7 @@
 use machinery::{custom, deadline, error, json, managed, object, schema, yaml};
 
 mod admission;
+mod aggregation;
 mod alarm;
 mod allocation;
 mod api;
@@ -70,15 +71,18 @@ mod discovery;
 mod duration;
 mod fault;
 mod files;
+mod flow;
 mod forms;
 mod http;
 mod ids;
 mod index;
 mod joint;
+mod kubelets;
 mod living;
 mod measures;
 mod memo;
 mod reconcile;
+mod recorder;
 mod registry;
 mod reloads;
 mod repeats;

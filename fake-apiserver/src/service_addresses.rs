@@ -32,6 +32,10 @@ pub(crate) struct Known {
 }
 
 impl Services for ServiceAddresses {
+    fn is_given(&self, namespace: &str, name: &str, port: u16) -> bool {
+        self.known.given.contains_key(&(namespace.to_owned(), name.to_owned(), port))
+    }
+
     fn address(&self, namespace: &str, name: &str, port: u16) -> Result<Address, String> {
         if let Some(given) = self.known.given.get(&(namespace.to_owned(), name.to_owned(), port)) {
             return Ok(given.clone());

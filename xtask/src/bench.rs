@@ -14,6 +14,7 @@ mod crowd;
 mod custom;
 mod forks;
 mod kubelet;
+mod living;
 mod load;
 mod namespace;
 mod process;
@@ -214,9 +215,9 @@ impl Bench<'_> {
         self.memory_of_owners(programs).await?;
         self.custom_objects().await?;
         self.definitions(programs).await?;
-        self.forks()?;
+        self.forks(programs)?;
         self.checks(programs)?;
-        self.namespaces(programs).await?;
+        self.living(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;
         self.rotation(programs)

@@ -61,7 +61,7 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
     for suite in SUITES.iter().filter(chosen) {
         println!("{}", suite.name);
         let installed = suite.install(root, target).await?;
-        let run = async |kind| checked(&installed, kind).await;
+        let run = async |kind| checked(&installed, kind, suite.stories).await;
         let complaints = match options.target {
             Kind::Real => run(Kind::Real).await?.failed().map(|name| format!("{name} fails")).collect(),
             Kind::Process => ledger.complaints(suite.name, &run(Kind::Process).await?, None),
@@ -85,10 +85,10 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
 }
 
 /// Runs the suite on a server of its own and prints the failures.
-async fn checked(installed: &Installed, kind: Kind) -> Result<Outcome> {
+async fn checked(installed: &Installed, kind: Kind, stories: bool) -> Result<Outcome> {
     let (title, server) = match kind {
         Kind::Real => ("kube-apiserver", Server::real().await?),
-        _ => ("fake-apiserver", Server::process().await?),
+        _ => ("fake-apiserver", Server::process(stories).await?),
     };
     let outcome = tokio::time::timeout(DEADLINE, outcome(installed, &server)).await.context("it did not end")??;
     println!("  {} on {title}: {} of {} checks passed", outcome.client, outcome.passed(), outcome.checks.len());

@@ -51,7 +51,14 @@ impl Ledger {
     /// pass the checks that pass there; otherwise it must pass every check, and entries that match no check are not reported.
     pub(super) fn complaints(&self, suite: &str, fake: &Outcome, real: Option<&Outcome>) -> Vec<String> {
         let patterns: Vec<&str> = self.patterns(suite).collect();
-        let failing: Vec<&str> = real.map_or_else(|| fake.failed().collect(), |real| missing(real, fake));
+        let failing: Vec<&str> = real.map_or_else(
+            || fake.failed().collect(),
+            |real| {
+                // Stories are told of the fake alone.
+                let stories = fake.failed().filter(|name| real.check(name).is_none());
+                missing(real, fake).into_iter().chain(stories).collect()
+            },
+        );
         let accepts = |pattern: &str| failing.iter().any(|name| matches(pattern, name));
         let unlisted = failing.iter().filter(|name| !patterns.iter().any(|pattern| matches(pattern, name)));
         let unlisted = unlisted.map(|name| format!("{name} fails, and is not listed"));

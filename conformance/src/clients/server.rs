@@ -3,6 +3,7 @@
 
 use crate::control_plane::{ControlPlane, Options, cache};
 use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -19,6 +20,16 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const LACKS: &str = "--runtime-config=admissionregistration.k8s.io/v1beta1=true \
                      --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
 
+/// The file that tells where the control port is.
+const CONTROL: &str = "control";
+
+/// The content of that file.
+#[derive(Deserialize)]
+struct Control {
+    url: String,
+    token: String,
+}
+
 /// A server that runs until it is dropped.
 pub(super) enum Server {
     /// The fake's program.
@@ -28,11 +39,11 @@ pub(super) enum Server {
 }
 
 impl Server {
-    /// Starts the program that was built beside this one.
+    /// Starts the program that was built beside this one, with a control port if it is to be told something.
     ///
     /// # Errors
     /// If it was not built, or does not get ready.
-    pub(super) async fn process() -> Result<Server> {
+    pub(super) async fn process(control: bool) -> Result<Server> {
         let program =
             std::env::current_exe()?.with_file_name(format!("fake-apiserver{}", std::env::consts::EXE_SUFFIX));
         ensure!(program.exists(), "{} was not built; `cargo xtask clients` does that", program.display());
@@ -40,6 +51,12 @@ impl Server {
         let mut process = Command::new(&program)
             .args(["--secure-port", "0", "--authorization-mode", "RBAC", "--exit-with-stdin", "--write-kubeconfig"])
             .arg(folder.path().join("kubeconfig"))
+            .args(
+                control
+                    .then(|| ["--write-control".into(), folder.path().join(CONTROL).into_os_string()])
+                    .into_iter()
+                    .flatten(),
+            )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -65,6 +82,18 @@ impl Server {
     /// # Errors
     /// If a program was not built.
     pub(super) fn environment(&self) -> Result<Vec<(&'static str, OsString)>> {
+        let mut environment = self.programs()?;
+        if let Server::Process { folder, .. } = self
+            && let Ok(text) = std::fs::read(folder.path().join(CONTROL))
+        {
+            let Control { url, token } = serde_json::from_slice(&text)?;
+            environment
+                .extend([("FAKE_APISERVER_CONTROL_URL", url.into()), ("FAKE_APISERVER_CONTROL_TOKEN", token.into())]);
+        }
+        Ok(environment)
+    }
+
+    fn programs(&self) -> Result<Vec<(&'static str, OsString)>> {
         Ok(match self {
             Server::Process { program, folder, .. } => vec![
                 ("KUBECONFIG", folder.path().join("kubeconfig").into()),

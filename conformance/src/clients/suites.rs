@@ -18,6 +18,8 @@ pub(super) struct Suite {
     install: &'static [&'static [&'static str]],
     /// The command that runs its checks on the server that its environment names.
     run: &'static [&'static str],
+    /// Whether it tells stories, too: of the fake alone, which it tells over the control port what to do.
+    pub(super) stories: bool,
 }
 
 /// The commands that install a suite in Java.
@@ -40,18 +42,25 @@ const JVM: &[&str] = &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks
 
 /// All suites.
 pub(super) const SUITES: &[Suite] = &[
-    Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"] },
-    Suite { name: "kubectl@oldest", install: &[], run: &["bash", "{source}/run.sh", "{oldest}/kubectl"] },
+    Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"], stories: false },
+    Suite {
+        name: "kubectl@oldest",
+        install: &[],
+        run: &["bash", "{source}/run.sh", "{oldest}/kubectl"],
+        stories: false,
+    },
     Suite {
         name: "client-go",
         // With the same flag as the real control plane, the packages that both share are built once.
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/checks", "."]],
         run: &["{folder}/checks"],
+        stories: true,
     },
     Suite {
         name: "kube-rs",
         install: &[&["cargo", "build", "--locked", "--target-dir", "{folder}"]],
         run: &["{folder}/debug/clients-kube-rs"],
+        stories: true,
     },
     Suite {
         name: "python",
@@ -60,36 +69,53 @@ pub(super) const SUITES: &[Suite] = &[
             &["{folder}/bin/pip", "install", "--quiet", "--no-deps", "--requirement", "requirements.txt"],
         ],
         run: &["{folder}/bin/python", "{source}/checks.py"],
+        stories: true,
     },
-    Suite { name: "javascript", install: NPM, run: &["node", "{source}/checks.js", "{folder}"] },
-    Suite { name: "fabric8", install: MAVEN, run: JVM },
-    Suite { name: "java", install: MAVEN, run: JVM },
+    Suite { name: "javascript", install: NPM, run: &["node", "{source}/checks.js", "{folder}"], stories: true },
+    Suite { name: "fabric8", install: MAVEN, run: JVM, stories: false },
+    Suite { name: "java", install: MAVEN, run: JVM, stories: true },
     // Ports of envtest, which start the programs by themselves.
     Suite {
         name: "kube-api-test",
         install: MAVEN,
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+        stories: false,
     },
-    Suite { name: "envtest-js", install: NPM, run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"] },
+    Suite {
+        name: "envtest-js",
+        install: NPM,
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+        stories: false,
+    },
+    Suite {
+        name: "envtest",
+        install: &[&["go", "build", "-trimpath", "-o", "{folder}/checks", "."]],
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}", "{programs}"],
+        stories: false,
+    },
     Suite {
         name: "helm",
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/helm", "helm.sh/helm/v4/cmd/helm"]],
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}/helm"],
+        stories: false,
     },
     Suite {
         name: "cert-manager",
         install: &[&["bash", "install.sh", "{folder}"]],
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+        stories: false,
     },
     Suite {
         name: "upstream",
         install: &[&["bash", "install.sh", "{folder}"]],
         run: &["{folder}/checks", "{folder}", cache::VERSION],
+        stories: false,
     },
     Suite {
         name: "test-cmd",
         install: &[&["bash", "install.sh", "{folder}", "{programs}"]],
         run: &["bash", "{source}/run.sh", "{folder}", "{programs}"],
+        stories: false,
     },
 ];
 

@@ -1,7 +1,7 @@
 //! The plan of a control plane: each program's flags, and the files that they name. Nothing is started here.
 
 use super::{cache, kubeconfig};
-use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
+use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, signer_flags, static_token};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::net::TcpListener;
@@ -203,6 +203,7 @@ impl Plan {
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
         let more = self.options.flags.iter().filter_map(|flag| flag.strip_prefix(CONTROLLERS)?.strip_prefix('='));
         let controllers = USUAL_CONTROLLERS.into_iter().chain(more).collect::<Vec<_>>().join(",");
+        let [certificate, key] = signer_flags();
         invocation(
             "kube-controller-manager",
             [
@@ -216,6 +217,8 @@ impl Plan {
                 "--bind-address=127.0.0.1".to_owned(),
                 format!("--secure-port={}", self.manager_port),
                 format!("--cert-dir={}", self.text("certificates")),
+                certificate,
+                key,
             ],
         )
     }

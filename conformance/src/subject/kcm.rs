@@ -19,7 +19,7 @@ use super::{Cluster, Setup, Target};
 use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
-use crate::credentials::ADMINISTRATOR;
+use crate::credentials::{ADMINISTRATOR, signer_flags};
 use crate::subject::controllers::{AlwaysOn, Real, client};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
@@ -44,7 +44,7 @@ const AT_ONCE: usize = 2;
 /// The flag with the controllers that a scenario asks for, which are real ones here.
 const CONTROLLERS: &str = "--controllers=";
 /// The areas of scenarios about such controllers.
-const AREAS: [&str; 3] = ["garbage/", "namespaces/", "upkeep/"];
+const AREAS: [&str; 4] = ["garbage/", "living/", "namespaces/", "upkeep/"];
 /// Time for the managers to create the account `default`.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -130,13 +130,14 @@ impl Target for Kcm {
 impl Managers {
     async fn start(cluster: &Running, place: OwnedSemaphorePermit, wanted: &[&str]) -> Result<Managers> {
         let folder = tempfile::tempdir()?;
+        let [certificate, key] = signer_flags();
         let invocation = Invocation {
             version: VERSION,
             controllers: &[&["serviceaccount", "root-ca-cert-publisher", "namespace"], wanted].concat(),
             url: &cluster.endpoints()[0].url,
             ca_pem: &cluster.ca_pem().context("they need TLS")?,
             token: &cluster.token(ADMINISTRATOR).context("no administrator")?,
-            flags: &["--use-service-account-credentials"],
+            flags: &["--use-service-account-credentials", &certificate, &key],
         };
         let others = Manager::start(&folder.path().join("others"), &invocation)?;
         let client = client(cluster, ADMINISTRATOR)?;

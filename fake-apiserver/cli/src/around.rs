@@ -39,8 +39,8 @@ pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Result<ExitCode> {
-    let server = flags.start(None).await?;
+pub(crate) async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Result<ExitCode> {
+    let server = run::started(flags, None).await?;
     let folder = tempfile::tempdir().context("unable to make a folder for the kubeconfig")?;
     let kubeconfig = match &flags.write_kubeconfig {
         Some(path) => std::path::absolute(path)?,

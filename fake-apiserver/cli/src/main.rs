@@ -12,6 +12,9 @@ mod etcd;
 mod keeper;
 mod kubectl;
 mod logging;
+mod recorded;
+mod replay;
+mod report;
 mod role;
 mod run;
 mod stop;
@@ -48,6 +51,8 @@ fn main() -> ExitCode {
         Role::Check => check::main(arguments),
         Role::Cover => cover::main(arguments),
         Role::Test => cases::main(arguments),
+        Role::Replay => replay::main(arguments),
+        Role::Report => report::main(arguments),
         Role::Run => around::main(arguments),
         Role::Completion => exit_code(completion(&arguments)),
     }

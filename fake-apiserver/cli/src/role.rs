@@ -20,6 +20,10 @@ pub(crate) enum Role {
     Check,
     /// `fake-apiserver cover`.
     Cover,
+    /// `fake-apiserver replay`.
+    Replay,
+    /// `fake-apiserver report`.
+    Report,
     /// `fake-apiserver completion`.
     Completion,
     /// `fake-apiserver run`.
@@ -49,6 +53,8 @@ impl Role {
             (_, Some("capture")) => (Role::Capture, true),
             (_, Some("check")) => (Role::Check, true),
             (_, Some("cover")) => (Role::Cover, true),
+            (_, Some("replay")) => (Role::Replay, true),
+            (_, Some("report")) => (Role::Report, true),
             (_, Some("run")) => (Role::Run, true),
             (_, Some("test")) => (Role::Test, true),
             (_, Some("completion")) => (Role::Completion, true),

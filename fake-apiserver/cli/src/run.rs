@@ -6,6 +6,7 @@ use crate::stop::{self, Stops};
 use anyhow::Context;
 use controller::program;
 use fake_apiserver::FakeApiServer;
+use fake_apiserver::control::Obeys as _;
 use fake_apiserver_cli::Flags;
 use fake_apiserver_cli::control::Door;
 use std::io::{self, ErrorKind, Write};
@@ -20,7 +21,7 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let stop = stops(flags).signals()?;
     let kept = Keeper::claim(&flags.etcd_servers, flags.etcd_prefix.as_deref()).await?;
     let (keeper, state) = kept.unzip();
-    let server = flags.start(state.filter(|state| !state.is_empty()).map(Into::into)).await?;
+    let server = started(flags, state.filter(|state| !state.is_empty()).map(Into::into)).await?;
     for replica in server.replicas() {
         info!(url = replica.url(), insecure = replica.insecure_url(), "serving");
     }
@@ -58,6 +59,19 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         None => server.shutdown().await,
     }
     Ok(())
+}
+
+/// Starts the server of the flags, with the faults that they name.
+///
+/// # Errors
+/// If it cannot start, or there is something wrong with the faults.
+pub(crate) async fn started(flags: &Flags, state: Option<Vec<u8>>) -> anyhow::Result<FakeApiServer> {
+    let faults = flags.control.faults()?;
+    let server = flags.start(state).await?;
+    if let Some(order) = faults {
+        server.obey(order).await.context("--faults")?;
+    }
+    Ok(server)
 }
 
 /// Opens the control port, if the flags ask for one.

@@ -213,3 +213,65 @@ fn wrong_words_change_nothing() {
     assert!(missing["message"].as_str().expect("a text").contains("did you mean \"taken\"?"), "{missing}");
     assert_eq!(server.must("GET", "/clusters", &Value::Null)["items"].as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn a_cluster_has_a_port_and_users_of_its_own() {
+    let server = Server::start();
+    let users = json!([{"name": "ann", "groups": ["system:masters"], "token": "ann-of-one"}, {"name": "bob"}]);
+    let one = server.must("POST", "/clusters", &json!({"name": "one", "endpoint": "port", "users": users}));
+    let two = server.cluster(&json!({"name": "two"}));
+    let replicas = server.must("GET", "/clusters/one/replicas", &Value::Null);
+    let url = replicas["items"][0]["insecureUrl"].as_str().expect("a plain port").to_owned();
+    let https = one["server"].as_str().expect("a URL");
+    assert!(!https.contains("/clusters/") && one["kubeconfig"].as_str().expect("a text").contains(https), "{one}");
+    assert_eq!(create(&url, "own"), 201);
+    assert_eq!(names(&two), Vec::<String>::new());
+    let made = one["users"][1]["token"].as_str().expect("a token was made");
+    let code = |url: &str, token: &str| exchange(&format!("{url}{MAPS}"), token, "GET", &Value::Null).0;
+    assert_eq!((code(&url, "ann-of-one"), code(&url, made)), (200, 200));
+    assert_eq!((code(&two, "ann-of-one"), code(&two, made)), (401, 401));
+    let recorded = server.must("GET", "/clusters/one/requests?user=ann", &Value::Null);
+    assert_eq!(recorded["items"].as_array().expect("items").len(), 1);
+    // It is nobody's when the cluster is gone.
+    server.must("DELETE", "/clusters/one", &Value::Null);
+    let address = url.trim_start_matches("http://");
+    let begun = std::time::Instant::now();
+    while TcpStream::connect(address).is_ok() {
+        assert!(begun.elapsed() < SOON);
+    }
+    for (new, message) in [
+        (json!({"users": [{"name": ""}]}), "users[0].name"),
+        (json!({"users": [{"name": "a", "token": "a b"}]}), "users[0].token"),
+        (json!({"endpoint": "prot"}), "expected `path` or `port`"),
+        (json!({"idleSeconds": 0}), "idleSeconds"),
+    ] {
+        let (code, answer) = server.control("POST", "/clusters", &new);
+        assert!(code >= 400 && answer["message"].as_str().expect("a text").contains(message), "{answer}");
+    }
+}
+
+#[test]
+fn a_cluster_is_ensured_and_ends_when_it_is_abandoned() {
+    let server = Server::start();
+    let ensure = |body: &Value| server.must("PUT", "/clusters/shared", body);
+    let first = ensure(&json!({"holdSeconds": 3600}));
+    assert_eq!(ensure(&json!({}))["server"], first["server"]);
+    server.must("POST", "/clusters/shared/hold", &Value::Null);
+    assert_eq!(server.control("POST", "/hold", &Value::Null).0, 409);
+    server.must("POST", "/clusters", &json!({"name": "held", "holdSeconds": 1}));
+    let idle = server.cluster(&json!({"name": "idle", "idleSeconds": 1}));
+    let watched = server.cluster(&json!({"name": "watched", "idleSeconds": 1}));
+    let (address, path) = watched.trim_start_matches("http://").split_once('/').expect("a path");
+    let mut watch = TcpStream::connect(address).expect("it listens");
+    let head = format!(
+        "GET /{path}{MAPS}?watch=true&timeoutSeconds=600 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n\r\n"
+    );
+    watch.write_all(head.as_bytes()).expect("written");
+    assert_eq!(create(&idle, "a"), 201);
+    let begun = std::time::Instant::now();
+    let gone = |name: &str| server.control("GET", &format!("/clusters/{name}"), &Value::Null).0 == 404;
+    while !(gone("held") && gone("idle")) {
+        assert!(begun.elapsed() < SOON);
+    }
+    assert!(!gone("watched") && !gone("shared"));
+}

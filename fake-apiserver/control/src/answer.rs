@@ -1,6 +1,7 @@
 //! Answers to orders.
 
 use crate::fault::Rule;
+use crate::order::ClusterUser;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +26,18 @@ pub enum Answer {
         #[serde(rename = "compactedRevision")]
         compacted_revision: String,
     },
+    /// The revision as it is now.
+    Revision {
+        /// The newest one.
+        revision: String,
+    },
     /// The watches that have ended.
     Ended {
         /// The number of replicas whose watches have ended.
         replicas: usize,
+        /// The number of watches; none if the server does not record requests.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        watches: Option<usize>,
     },
     /// The keys that a controller has dealt with: fewer than were asked for, if there were no others.
     Stepped {
@@ -134,6 +143,9 @@ pub struct ClusterAnswer {
     pub kubeconfig: String,
     /// The present revision.
     pub revision: String,
+    /// Its own users, with their tokens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<ClusterUser>,
 }
 
 /// A seed.

@@ -7,7 +7,8 @@
 //! ```
 //! One vocabulary stands behind three doors, and knows none of them: neither the server nor the wire. What can be decided about records of
 //! requests alone is decided here too, by pure functions: whether one matches ([`Match`]), which come close and why not ([`Wait`]), whether
-//! they are those that a test expects ([`Verify`]), and what no test thought of ([`findings`]).
+//! they are those that a test expects ([`Verify`]), what no test thought of ([`findings`]), and what a recorded run was like at some moment
+//! ([`recording`]).
 
 mod answer;
 pub mod coverage;
@@ -18,9 +19,11 @@ mod glob;
 mod matching;
 pub mod near;
 mod obeys;
+mod object;
 mod order;
 mod preset;
 mod question;
+pub mod recording;
 mod refusal;
 mod request;
 mod text;
@@ -37,9 +40,12 @@ pub use findings::Finding;
 pub use glob::{escaped, glob};
 pub use matching::{Match, Requested};
 pub use obeys::{Asking, Obeying, Obeys};
-pub use order::{Cut, From, NewCluster, Order, Pace, ReplicaChange, Revisions, Running, ViewState};
+pub use object::WaitObject;
+pub use order::{
+    ClusterUser, Cut, Ending, Endpoint, From, NewCluster, Order, Pace, ReplicaChange, Revisions, Running, ViewState,
+};
 pub use preset::Preset;
-pub use question::{Question, Requests};
+pub use question::{Question, Requests, Watches};
 pub use refusal::{Cause, Details, Refusal};
 pub use request::{Request, Struck};
 pub use verify::{Expected, Others, Sequence, Verify};

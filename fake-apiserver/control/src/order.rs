@@ -46,11 +46,22 @@ pub enum Order {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         revision: Option<u64>,
     },
-    /// Ends open watches as a restarted server does.
+    /// Takes revisions without a change, as writes of other keys do in etcd.
+    AdvanceRevision {
+        /// Their number.
+        by: u64,
+    },
+    /// Ends open watches: all, as a restarted server does, or those that a pattern matches.
     EndWatches {
         /// The replicas whose watches end, counted from 0; all by default.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         replicas: Vec<usize>,
+        /// The requests whose watches end; all by default.
+        #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+        on: Option<Box<Match>>,
+        /// How they end.
+        #[serde(default)]
+        how: Ending,
     },
     /// Changes a replica.
     Replica(ReplicaChange),
@@ -109,6 +120,10 @@ pub enum Order {
     },
     /// Makes a cluster beside this one, with a URL of its own: it begins with the objects of another one, or of a seed.
     CreateCluster(NewCluster),
+    /// Makes such a cluster, unless there is one of that name.
+    EnsureCluster(NewCluster),
+    /// Says that this cluster is still needed, if it was made to be held.
+    Hold,
     /// Removes a cluster that was made: its watches end, and its URL is nobody's.
     DeleteCluster {
         /// Its name.
@@ -163,6 +178,45 @@ pub struct NewCluster {
     /// Its first objects; the present ones of the first cluster by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<From>,
+    /// The way by which it is reached; a path of the first cluster's ports by default.
+    #[serde(default)]
+    pub endpoint: Endpoint,
+    /// Users with tokens that are good in this cluster alone, besides those of the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<ClusterUser>,
+    /// The time after which it is removed if there was no request and no watch is open, in seconds of the real clock; never by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_seconds: Option<u32>,
+    /// The time after which it is removed unless someone has said that it is still needed, in seconds of the real clock; never by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_seconds: Option<u32>,
+}
+
+/// The way by which a cluster is reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Endpoint {
+    /// A path of the first cluster's ports.
+    #[default]
+    Path,
+    /// A port of its own, for clients that take no path.
+    Port,
+}
+
+/// A user of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClusterUser {
+    /// The user's name.
+    pub name: String,
+    /// The groups, besides that of all who are authenticated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// The bearer token; one is made by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// The first objects of a cluster.
@@ -218,6 +272,21 @@ pub enum ViewState {
     Live,
     /// It stands still: watches deliver nothing, and reads that allow for it are stale.
     Held,
+}
+
+/// How a watch ends before its time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Ending {
+    /// As at its timeout.
+    #[default]
+    End,
+    /// It breaks off.
+    Reset,
+    /// With an event of type ERROR: 410, as if its history was forgotten.
+    #[serde(rename = "410")]
+    Expired,
 }
 
 /// The end of watches.

@@ -1,6 +1,7 @@
 //! Questions: what a server can be asked.
 
 use crate::matching::Match;
+use crate::object::WaitObject;
 use crate::verify::Verify;
 use crate::wait::Wait;
 use serde::{Deserialize, Serialize};
@@ -45,8 +46,12 @@ pub enum Question {
         /// Its name.
         name: String,
     },
+    /// The watches that are open, with their requests and the numbers of their events.
+    Watches(Watches),
     /// The recorded requests.
     Requests(Requests),
+    /// An object, once a condition of it is true.
+    WaitObject(Box<WaitObject>),
     /// The recorded requests, once there are enough.
     Wait(Wait),
     /// Whether the recorded requests are those that are expected.
@@ -63,6 +68,16 @@ pub enum Question {
         #[serde(default)]
         since: u64,
     },
+}
+
+/// Open watches, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Watches {
+    /// Their requests.
+    #[serde(rename = "match")]
+    pub on: Match,
 }
 
 /// Recorded requests, oldest first.

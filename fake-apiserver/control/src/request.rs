@@ -18,6 +18,9 @@ pub struct Request {
     /// The time of its arrival, by the replica's clock.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub received: Timestamp,
+    /// The time until it was answered, in microseconds: of a watch, until its events could begin.
+    #[serde(default)]
+    pub took_micros: u64,
     /// The user; "" if nobody was authenticated.
     pub user: String,
     /// The user that it impersonates.
@@ -169,5 +172,9 @@ impl Requested for Request {
 
     fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         self.parameter(name)
+    }
+
+    fn body(&self) -> Option<&Value> {
+        self.body.as_ref()
     }
 }

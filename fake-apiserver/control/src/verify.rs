@@ -43,6 +43,8 @@ pub enum Sequence {
     /// As they are listed; other requests may come in between.
     #[default]
     Relative,
+    /// As they are listed, with no other request before or in between.
+    Exact,
     /// Any.
     Any,
 }
@@ -60,6 +62,16 @@ pub enum Others {
 }
 
 impl Verify {
+    /// The requests, by their indices, among which the next expected one has to be; those before `from` came before the last one.
+    fn place(&self, from: usize, taken: &[bool]) -> impl Iterator<Item = usize> {
+        let range = match self.order {
+            Sequence::Relative => from..taken.len(),
+            Sequence::Exact => from..taken.len().min(from + 1),
+            Sequence::Any => 0..taken.len(),
+        };
+        range.filter(|at| !taken[*at])
+    }
+
     /// The verdict about requests, oldest first: `{"passed": false, "message": "...", "failures": [...]}`.
     pub fn verdict(&self, seen: &[Request]) -> Value {
         let looked: Vec<&Request> = seen.iter().filter(|request| !self.ignore_verbs.contains(&request.verb)).collect();
@@ -68,8 +80,7 @@ impl Verify {
         let mut from = 0;
         for (index, expected) in self.expect.iter().enumerate() {
             for number in 0..expected.count.unwrap_or(1) {
-                let begin = if self.order == Sequence::Relative { from } else { 0 };
-                let found = (begin..looked.len()).find(|at| !taken[*at] && expected.on.matches(looked[*at]));
+                let found = self.place(from, &taken).find(|at| expected.on.matches(looked[*at]));
                 let Some(at) = found else {
                     let on = serde_json::to_string(&expected.on).expect("its keys are texts");
                     failures.push(format!("- expect[{index}] {on}: {number} of {}", expected.count.unwrap_or(1)));

@@ -49,6 +49,16 @@ pub enum Act {
         /// How.
         options: Deletion,
     },
+    /// Asks for something: what an object of another API says, or a review. The answer is told to the loop ([`Loop::told`](crate::Loop::told)),
+    /// whose plan takes the place of the acts that follow.
+    Ask {
+        /// The path.
+        path: String,
+        /// The query: names and values.
+        query: Vec<(&'static str, String)>,
+        /// The review, such as a `SubjectAccessReview`, which is created; nothing, if something is read.
+        review: Option<Value>,
+    },
     /// Records an event about an object, as client-go's recorder does: repeated ones are counted.
     Event {
         /// The object: it is named with its kind, uid and revision.

@@ -3,12 +3,16 @@
 //! The names are those of `cmd/kube-controller-manager/names/controller_names.go`, the aliases those of the descriptors in
 //! `cmd/kube-controller-manager/app` (v1.37.1).
 
+use crate::autoscaling::Autoscalers;
+use crate::certificates::{Approver, Signer};
 use crate::garbage::GarbageCollector;
 use crate::lifecycle::{Eviction, Nodes};
+use crate::nodes::Book;
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
 use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, SigningRequests, VolumeProtection};
+use crate::volumes::{Binder, Ephemeral};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
@@ -104,9 +108,13 @@ impl Controller {
             Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
+            Controller::PersistentVolumeBinder => Box::<Binder>::default(),
+            Controller::EphemeralVolume => Box::<Ephemeral>::default(),
             Controller::NodeLifecycle => Box::<Nodes>::default(),
             Controller::TaintEviction => Box::<Eviction>::default(),
             Controller::Ttl => Box::<NodeTtl>::default(),
+            Controller::CertificateApproving => Box::new(Approver(tools.certificates.clone()?)),
+            Controller::CertificateSigning => Box::new(Signer(tools.certificates.clone()?)),
             Controller::CertificateCleaner => Box::<SigningRequests>::default(),
             Controller::ResourceQuota => Box::new(Quotas(tools.measure.clone()?)),
             Controller::Disruption => Box::<Disruption>::default(),
@@ -120,6 +128,7 @@ impl Controller {
             Controller::Job => crate::workloads::jobs(),
             Controller::Deployment => crate::workloads::deployments(),
             Controller::ReplicaSet => crate::workloads::replica_sets(),
+            Controller::HorizontalPodAutoscaler => Box::new(Autoscalers::new(Book::of(tools.pods.clone()))),
             Controller::Scheduler => crate::nodes::scheduler(),
             Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone()),
             _ => return None,

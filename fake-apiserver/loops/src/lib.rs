@@ -9,6 +9,8 @@
 //! reads no clock, so that the same objects at the same time lead to the same acts, which a test can look at one by one.
 
 mod act;
+mod autoscaling;
+mod certificates;
 mod controller;
 mod engine;
 mod garbage;
@@ -18,10 +20,12 @@ pub mod nodes;
 mod objects;
 mod plan;
 mod profile;
+mod question;
 mod resource;
 mod services;
 mod tools;
 mod upkeep;
+mod volumes;
 pub mod workloads;
 
 pub use act::{Act, Deletion, PatchType, Propagation, Refusal};
@@ -31,5 +35,6 @@ pub use kinds::{Kinds, ServedKind};
 pub use objects::{Change, Objects};
 pub use plan::{Keys, Loop, Plan, View};
 pub use profile::Profile;
+pub use question::{About, Answer, Question};
 pub use resource::{Key, Resource};
-pub use tools::{Measure, Tools};
+pub use tools::{Asked, Certificates, Measure, SigningOrder, Tools};

@@ -7,6 +7,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use tree::Value;
 
+/// The resources whose objects controllers adopt.
+const ADOPTED: [&str; 4] = ["pods", "replicasets", "jobs", "controllerrevisions"];
+
+fn has_controller(object: &Value) -> bool {
+    let is_controller = |owner: &Value| owner.get("controller").and_then(Value::as_bool) == Some(true);
+    meta::owner_references(object).iter().any(is_controller)
+}
+
 /// A change of an object.
 pub struct Change<'a> {
     /// The resource.
@@ -32,6 +40,8 @@ pub struct Objects {
     all: BTreeMap<Resource, BTreeMap<Key, Arc<Value>>>,
     /// Those that name an owner, by its uid.
     owned: HashMap<String, BTreeSet<(Resource, Key)>>,
+    /// Those that have no controller, of the resources that controllers adopt.
+    orphans: BTreeMap<Resource, BTreeSet<Key>>,
     /// All, by uid.
     uids: HashMap<String, (Resource, Key)>,
     kinds: Kinds,
@@ -50,6 +60,9 @@ impl Objects {
             Some(new) => of_resource.insert(key.clone(), new),
             None => of_resource.remove(key),
         };
+        if ADOPTED.contains(&&*resource.plural) {
+            self.note_controller(resource, key);
+        }
         if let Some(old) = &old {
             self.uids.remove(meta::uid(old));
         }
@@ -69,6 +82,26 @@ impl Objects {
             self.owned.entry(uid).or_default().insert((resource.clone(), key.clone()));
         }
         old
+    }
+
+    /// Takes note of whether an object has a controller.
+    fn note_controller(&mut self, resource: &Resource, key: &Key) {
+        let is_orphan = self.get(resource, key).is_some_and(|object| !has_controller(object));
+        let orphans = self.orphans.entry(resource.clone()).or_default();
+        match is_orphan {
+            true => orphans.insert(key.clone()),
+            false => orphans.remove(key),
+        };
+    }
+
+    /// The objects of a resource in a namespace that have no controller, by name. Only those of resources are known that controllers adopt:
+    /// pods, replica sets, jobs and revisions.
+    pub fn orphans<'a>(&'a self, resource: &Resource, namespace: &'a str) -> impl Iterator<Item = &'a Arc<Value>> {
+        let first = Key { namespace: namespace.to_owned(), name: String::new() };
+        let all = self.all.get(resource);
+        let orphans = self.orphans.get(resource).into_iter().flat_map(move |orphans| orphans.range(first.clone()..));
+        let orphans = orphans.take_while(move |key| key.namespace == namespace);
+        orphans.filter_map(move |key| all?.get(key))
     }
 
     /// An object.

@@ -3,9 +3,11 @@
 use crate::act::{Act, Refusal};
 use crate::objects::{Change, Objects};
 use crate::profile::Profile;
+use crate::question::{Answer, Question};
 use crate::resource::{Key, Resource};
 use jiff::Timestamp;
 use std::time::Duration;
+use tree::Value;
 
 /// A control loop.
 pub trait Loop: Send + Sync {
@@ -27,6 +29,16 @@ pub trait Loop: Send + Sync {
     /// The words for a key, for people: those of the object, unless the loop looks at several things about one.
     fn says(&self, key: &Key, _objects: &Objects) -> String {
         key.to_string()
+    }
+
+    /// Answers a question about a pod; `None` if it is none of its pods.
+    fn answer(&mut self, _question: &Question, _objects: &Objects) -> Option<Answer> {
+        None
+    }
+
+    /// Decides what to do now that an [`Act::Ask`] was answered. Only loops that ask have to.
+    fn told(&mut self, _key: &Key, _asked: &Act, _answer: &Value, _view: &View<'_>) -> Plan {
+        Plan::default()
     }
 
     /// Decides what to do about an act that was refused, instead of those that follow it in its plan; `None` if the key is to be tried again

@@ -10,8 +10,8 @@ use crate::error::ApiError;
 use crate::object::ip::Cidr;
 use crate::object::{ip, meta};
 use crate::registry::services::{NONE, cluster_ips, needs_cluster_ip};
-use crate::registry::{Resource, ids};
-use crate::store::{CreateError, Key};
+use crate::registry::{Resource, ids, text};
+use crate::store::{CreateError, Key, Store};
 use jiff::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
@@ -20,6 +20,10 @@ use tree::{Value, json};
 
 /// `ControllerName`.
 const CONTROLLER: &str = "ipallocator.k8s.io";
+/// `LabelIPAddressFamily`.
+const FAMILY: &str = "ipaddress.kubernetes.io/ip-family";
+/// `LabelManagedBy`.
+const MANAGED_BY: &str = "ipaddress.kubernetes.io/managed-by";
 
 /// The reason that an address cannot be allocated.
 #[derive(Debug)]
@@ -112,7 +116,7 @@ async fn create(access: Access<'_>, service: &Value, family: &str, address: &str
     let object = json!({
         "apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
         "metadata": {"name": address, "labels": {
-            "ipaddress.kubernetes.io/ip-family": family, "ipaddress.kubernetes.io/managed-by": CONTROLLER,
+            FAMILY: family, MANAGED_BY: CONTROLLER,
         }},
         "spec": {"parentRef": {
             "resource": "services", "namespace": meta::namespace(service), "name": meta::name(service),
@@ -124,6 +128,38 @@ async fn create(access: Access<'_>, service: &Value, family: &str, address: &str
         Ok(_) => Ok(()),
         Err(CreateError::Exists(_)) => Err(Failure::Allocated),
         Err(_) => Err(Failure::Refused(ApiError::no_such_path())),
+    }
+}
+
+/// Whether the object of an address that a service has is gone, belongs to nothing, or is not marked as one of this server.
+pub(super) fn is_lost(store: &Store, service: &Value, address: &str) -> bool {
+    let Some(entry) = store.get(&key(address)) else { return true };
+    let object = entry.object();
+    let parent = |field: &str| text(&object, &format!("/spec/parentRef/{field}")).to_owned();
+    let is_service = parent("resource") == "services" && parent("group").is_empty();
+    let is_own = parent("namespace") == meta::namespace(service) && parent("name") == meta::name(service);
+    let has = |namespace: &str, name: &str| store.get(&Key::new(ids::SERVICES, namespace, name)).is_some();
+    // One of another service is that one's.
+    if is_service && !is_own && has(&parent("namespace"), &parent("name")) {
+        return false;
+    }
+    let labels = meta::labels(&object);
+    let is_marked = labels.get(FAMILY) == Some(family_of(address)) && labels.get(MANAGED_BY) == Some(CONTROLLER);
+    !is_service || !is_own || !is_marked
+}
+
+fn family_of(address: &str) -> &'static str {
+    if address.contains(':') { "IPv6" } else { "IPv4" }
+}
+
+/// Stores the object of an address that a service has anew, if it is lost.
+pub(super) async fn restore(access: Access<'_>, ranges: &[Cidr], service: &Value, address: &str) {
+    if !is_lost(access.store, service, address) {
+        return;
+    }
+    Release::new(access).all(&[address.to_owned()]).await;
+    if let Err(why) = take(access, ranges, service, family_of(address), address).await {
+        tracing::error!(address, service = meta::name(service), %why, "an address could not be restored");
     }
 }
 

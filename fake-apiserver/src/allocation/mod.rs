@@ -5,11 +5,9 @@
 //!     └── refused: give back what was taken                └── refused, or dropped: give back what was taken ──▶ done
 //! ```
 //! Allocations are derived from the store: an address is taken while its own object exists, as upstream, a node port while a service
-//! has it or a write in progress reserves it. So there is nothing to repair, and deleting the object frees it.
+//! has it or a write in progress reserves it. So deleting the object frees it, until it is restored (`reconcile/addresses.rs`).
 //!
 //! Follows `pkg/registry/core/service/storage/{storage,alloc}.go` (v1.37.1).
-//!
-//! GAP: services: the loop that restores deleted IP addresses
 
 mod access;
 mod addresses;
@@ -29,6 +27,7 @@ use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::ip::Cidr;
 use crate::object::meta;
 use crate::registry::services::{NONE, cluster_ips, families as families_of, needs_cluster_ip, set_spec, shown};
+use crate::store::Store;
 use futures::FutureExt;
 use node_ports::{NodePorts, Operation};
 use std::mem;
@@ -90,6 +89,16 @@ impl Allocations {
     /// The ranges of cluster IPs that the server was started with.
     pub(crate) fn ranges(&self) -> &[Cidr] {
         &self.ranges
+    }
+
+    /// Whether the object of an address that a service has is not as it should be.
+    pub(crate) fn is_lost(&self, store: &Store, service: &Value, address: &str) -> bool {
+        addresses::is_lost(store, service, address)
+    }
+
+    /// Restores the object of an address that a service has, if it is lost. One out of all ranges stays as it is, which is logged.
+    pub(crate) async fn restore(&self, access: Access<'_>, service: &Value, address: &str) {
+        addresses::restore(access, &self.ranges, service, address).await;
     }
 
     /// Allocates the addresses and ports that a service needs, and sets them there; `old` is the service that it replaces.

@@ -29,7 +29,7 @@ mod write;
 pub(crate) use act::Act;
 pub(crate) use conversion::Converting;
 pub(crate) use list::{Items, Listing};
-pub(crate) use reply::Reply;
+pub(crate) use reply::{Channels, Reply};
 pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 
@@ -60,7 +60,7 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         (Handler::Review(review), "create") => reviews::create(request, review),
         (Handler::Token, "create") => Box::pin(token::create(request)).await,
         (Handler::Binding, "create") => Box::pin(binding::create(request)).await,
-        (Handler::Log, "get") => log::get(request),
+        (Handler::Log, "get") => Box::pin(log::get(request)).await,
         (Handler::Stream(stream), verb) => Box::pin(streams::connect(request, stream, verb)).await,
         (Handler::Proxy, verb) => Box::pin(proxy::connect(request, verb)).await,
         (Handler::Eviction, "create") => Box::pin(eviction::create(request)).await,

@@ -37,6 +37,10 @@ pub(crate) enum Reply {
         resource: String,
         uid: String,
     },
+    /// Plain text.
+    Text(Bytes),
+    /// Messages on the channels of a connection that becomes one of WebSocket.
+    Channels(Channels),
     /// A document without content.
     Empty,
     /// The same elsewhere: the path to ask for instead.
@@ -47,6 +51,13 @@ pub(crate) enum Reply {
     Success {
         code: u16,
     },
+}
+
+/// Messages for a client that has asked for streams, with their protocol.
+pub(crate) struct Channels {
+    pub(crate) protocol: &'static str,
+    /// Each begins with the number of its channel.
+    pub(crate) messages: Vec<Bytes>,
 }
 
 impl Reply {

@@ -20,10 +20,10 @@ impl Kept {
         Kept { records: VecDeque::new(), bytes: 0, max_bytes, count: 0 }
     }
 
-    /// Keeps a request. Returns the number of requests so far.
-    pub(super) fn push(&mut self, record: RequestRecord) -> usize {
+    /// Keeps a request. Returns the number of requests so far, and the bytes that it takes.
+    pub(super) fn push(&mut self, record: Arc<RequestRecord>) -> (usize, usize) {
         let bytes = bytes(&record);
-        self.records.push_back((bytes, Arc::new(record)));
+        self.records.push_back((bytes, record));
         self.bytes += bytes;
         self.count += 1;
         while self.bytes > self.max_bytes && self.records.len() > 1 {
@@ -32,7 +32,7 @@ impl Kept {
             }
             self.bytes -= self.records.pop_front().map_or(0, |(bytes, _)| bytes);
         }
-        self.count
+        (self.count, bytes)
     }
 
     /// The number of requests so far, and the records behind that number of them, oldest first, each with its own number.
@@ -88,6 +88,7 @@ mod tests {
             replica: 0,
             audit_id: String::new(),
             received: Timestamp::UNIX_EPOCH,
+            took: std::time::Duration::ZERO,
             user: None,
             impersonated: None,
             user_agent: String::new(),
@@ -114,7 +115,8 @@ mod tests {
         let mut kept = Kept::new(1_000_000);
         let bodies = [json!({"k": "v".repeat(100_000)}), json!({"v".repeat(100_000): [{}]}), json!(vec![0; 3125])];
         for number in 0..300 {
-            assert_eq!(kept.push(record(&number.to_string(), bodies[number % bodies.len()].clone())), number + 1);
+            let body = bodies[number % bodies.len()].clone();
+            assert_eq!(kept.push(record(&number.to_string(), body).into()).0, number + 1);
         }
         let uris: Vec<_> = kept.all().iter().map(|record| record.uri.parse::<usize>().expect("a number")).collect();
         assert_eq!(uris, (291..300).collect::<Vec<_>>());
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(numbers(kept.since(298)), (300, vec![299, 300]));
         assert_eq!(numbers(kept.since(0)), (300, (292..301).collect()));
         assert_eq!(numbers(kept.since(900)), (300, Vec::new()));
-        kept.push(record("large", json!("v".repeat(2_000_000))));
+        kept.push(record("large", json!("v".repeat(2_000_000))).into());
         assert_eq!(kept.all().len(), 1);
     }
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A request and its outcome.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct RequestRecord {
     pub audit_id: String,
     /// The time of its arrival, by the replica's clock.
     pub received: Timestamp,
+    /// The time until it was answered: of a watch, until its events could begin.
+    pub took: Duration,
     /// The authenticated user; `None` if authentication failed.
     pub user: Option<Arc<User>>,
     /// The impersonated user, if there is one.
@@ -63,6 +66,7 @@ impl RequestRecord {
             cursor,
             replica: self.replica,
             received: self.received,
+            took_micros: u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX),
             user: self.user.as_ref().map(|user| user.name.clone()).unwrap_or_default(),
             impersonated: self.impersonated.as_ref().map(|impersonated| impersonated.user.name.clone()),
             user_agent: self.user_agent.clone(),

@@ -2,9 +2,13 @@
 
 use super::kept::Kept;
 use super::record::RequestRecord;
+use super::watches::{OpenWatch, Watched, Watches};
+use crate::recorder::Recorder;
+use control::recording::What;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// The memory for the requests that are kept, in bytes.
 const KEPT_BYTES: usize = 256 * 1024 * 1024;
@@ -13,11 +17,14 @@ const KEPT_BYTES: usize = 256 * 1024 * 1024;
 pub struct RequestLog {
     kept: Option<Mutex<Kept>>,
     count: watch::Sender<usize>,
+    watches: Arc<Watches>,
+    recorder: Recorder,
 }
 
 impl RequestLog {
-    pub(crate) fn new(keep: bool) -> Self {
-        RequestLog { kept: keep.then(|| Kept::new(KEPT_BYTES).into()), count: watch::Sender::new(0) }
+    pub(crate) fn new(keep: bool, recorder: Recorder) -> Self {
+        let kept = keep.then(|| Kept::new(KEPT_BYTES).into());
+        RequestLog { kept, count: watch::Sender::new(0), watches: Arc::default(), recorder }
     }
 
     /// Whether requests are kept.
@@ -25,12 +32,38 @@ impl RequestLog {
         self.kept.is_some()
     }
 
-    pub(crate) fn add(&self, record: RequestRecord) {
+    /// Where requests are recorded as they come.
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// Adds a request, and the watch that it has begun.
+    pub(crate) fn add(&self, record: RequestRecord, watched: Option<&Arc<Watched>>) {
         if let Some(kept) = &self.kept {
+            let record = Arc::new(record);
             let mut kept = kept.lock().expect("no holder of this lock can panic");
-            let count = kept.push(record);
+            let (count, bytes) = kept.push(record.clone());
+            let cursor = count as u64;
+            if self.recorder.is_on() {
+                let record = record.clone();
+                // Within the lock, so that the lines are in the order of the cursors.
+                self.recorder.note_large(bytes, move || What::Request(Box::new(record.request(cursor))));
+            }
+            if let Some(watched) = watched {
+                watched.recorded(cursor, record);
+            }
             self.count.send_replace(count);
         }
+    }
+
+    /// A watch that begins, and ends at the latest when that token is cancelled; `None` if nothing is kept.
+    pub(crate) fn watch(&self, end: &CancellationToken) -> Option<OpenWatch> {
+        self.is_on().then(|| self.watches.begin(end, &self.recorder))
+    }
+
+    /// The watches that are open and recorded, the oldest first.
+    pub(crate) fn watches(&self) -> Vec<Arc<Watched>> {
+        self.watches.all()
     }
 
     /// The requests so far that fit into 256 MiB of memory, oldest first. Empty unless recording is on.

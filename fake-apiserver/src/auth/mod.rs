@@ -292,10 +292,10 @@ impl Authenticator {
                 None => Err(Refusal { reason: aggregate(objections), notes, unknown: None }),
             };
         };
-        if let Some(user) = self.static_tokens.get(token) {
+        if let Some(user) = self.static_tokens.get(token).cloned().or_else(|| objects.user(token)) {
             let audiences = intersection(self.api_audiences(), audiences);
             if !audiences.is_empty() {
-                return Ok(Authentication { user: Arc::clone(user), audiences, notes });
+                return Ok(Authentication { user, audiences, notes });
             }
         }
         let reason = match self.service_accounts.authenticate(token, audiences, now, objects, &mut notes) {

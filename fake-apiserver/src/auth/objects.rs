@@ -1,5 +1,6 @@
 //! The live objects that authentication depends on.
 
+use crate::user::User;
 use std::sync::Arc;
 use tree::Value;
 
@@ -8,6 +9,11 @@ pub trait Objects {
     /// The object as it is now. `resource` is one of `secrets`, `serviceaccounts`, `pods` and `nodes`; `namespace`
     /// is empty for nodes.
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>>;
+
+    /// The user of a token that is good in this cluster alone.
+    fn user(&self, _token: &str) -> Option<Arc<User>> {
+        None
+    }
 
     /// Sets `LAST_USED_LABEL` to `day` on the secret of a legacy token that was used, unless that secret was replaced
     /// meanwhile. As in the real server, a failure is logged only.

@@ -11,7 +11,9 @@
 
 use crate::registry::{Registry, Resource, is_added};
 use crate::store::{Draft, Entry, Key, Meta, Past, ResourceId, Saved, Store, Takeover};
+use control::recording::{Kept, Moment};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -78,7 +80,7 @@ fn name(resource: &Resource) -> String {
 }
 
 /// The names of the resources of a registry.
-pub(super) fn names(registry: &Registry) -> BTreeMap<ResourceId, String> {
+pub(crate) fn names(registry: &Registry) -> BTreeMap<ResourceId, String> {
     registry.resources().map(|resource| (resource.id, name(resource))).collect()
 }
 
@@ -115,6 +117,36 @@ pub(super) fn written(saved: &Saved, names: &BTreeMap<ResourceId, String>) -> Ve
     whole.push(b'\n');
     whole.extend(text);
     whole
+}
+
+/// An object as recordings have it: what the store keeps beside it, and its text without the revision.
+pub(crate) fn recorded(entry: &Entry) -> (serde_json::Value, Box<RawValue>) {
+    let draft = entry.draft();
+    let kept = serde_json::to_value(Parts::of(&draft)).expect("it has texts as keys");
+    let text = String::from_utf8(draft.json).expect("a stored object is JSON");
+    (kept, RawValue::from_string(text).expect("a stored object is JSON"))
+}
+
+/// The text of a recorded moment.
+pub(crate) fn of_moment(moment: &Moment) -> Vec<u8> {
+    let Moment { compacted, revision, objects, changes, .. } = moment;
+    let (compacted, revision, records) = (*compacted, *revision, objects.len() + changes.len());
+    let head = Head { format: FORMAT, compacted, revision, records };
+    let mut text = serde_json::to_vec(&head).expect("it has texts as keys");
+    text.push(b'\n');
+    let records = objects.iter().map(|kept| (false, kept)).chain(changes.iter().map(|kept| (true, kept)));
+    for (change, Kept { resource, path, revision, kept, object }) in records {
+        let record = serde_json::json!({
+            "resource": resource, "path": path, "revision": revision, "change": change, "object": kept,
+        });
+        text.extend(record.to_string().into_bytes());
+        text.push(b'\n');
+        if let Some(object) = object {
+            text.extend(object.get().as_bytes());
+            text.push(b'\n');
+        }
+    }
+    text
 }
 
 /// The revision of a state.

@@ -32,7 +32,10 @@ pub(crate) use settings::Settings;
 
 use crate::admission::QuotaMeasure;
 use crate::living::Living;
+use crate::recorder::Recorder;
 use crate::store::Store;
+use control::recording::What;
+use control::{Order, Pace};
 use loops::{Rest, Tools};
 use std::fmt;
 use std::sync::Arc;
@@ -52,8 +55,13 @@ pub(crate) enum Making {
 
 /// The server, as loops need it.
 pub(crate) fn tools(settings: &Settings) -> Tools {
-    let Settings { nodes, pods, .. } = settings;
-    Tools { measure: Some(Arc::new(QuotaMeasure)), nodes: nodes.clone(), pods: pods.clone() }
+    let Settings { nodes, pods, signing, .. } = settings;
+    Tools {
+        measure: Some(Arc::new(QuotaMeasure)),
+        certificates: Some(Arc::new(signing.clone())),
+        nodes: nodes.clone(),
+        pods: pods.clone(),
+    }
 }
 
 /// Who does the work of a controller.
@@ -101,6 +109,7 @@ pub struct Step {
 /// The controllers that run beside a server.
 pub struct Controllers {
     pub(crate) store: Store,
+    pub(crate) recorder: Recorder,
     pub(crate) living: Option<Living>,
     #[cfg(feature = "controllers")]
     pub(crate) ported: Option<Ported>,
@@ -120,7 +129,14 @@ impl Controllers {
         if let Some(ported) = &self.ported {
             ported.pause(controller).await;
         }
+        self.note(controller, Pace::Paused);
         Ok(())
+    }
+
+    /// Puts a change of a controller's pace into the recording.
+    fn note(&self, controller: Controller, state: Pace) {
+        let order = Order::Controller { name: controller.name().to_owned(), state };
+        self.recorder.note(move || What::Order(Box::new(order)));
     }
 
     /// Resumes a paused controller.
@@ -129,12 +145,16 @@ impl Controllers {
     /// If the controller does not run.
     pub fn resume(&self, controller: Controller) -> Result<(), ControllersError> {
         self.check(controller)?;
+        let was_paused = self.is_paused(controller);
         if let Some((living, name)) = self.living(controller) {
             living.resume(name);
         }
         #[cfg(feature = "controllers")]
         if let Some(ported) = &self.ported {
             ported.resume(controller);
+        }
+        if was_paused {
+            self.note(controller, Pace::Running);
         }
         Ok(())
     }

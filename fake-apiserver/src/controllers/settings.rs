@@ -1,5 +1,6 @@
 //! The settings of controllers.
 
+use crate::living::Signing;
 use loops::Controller;
 use loops::nodes::Rules;
 use std::collections::BTreeSet;
@@ -14,4 +15,8 @@ pub(crate) struct Settings {
     pub(crate) nodes: Vec<String>,
     /// The rules by which pods run.
     pub(crate) pods: Rules,
+    /// Whether the cluster has a class of volumes, and the kind of objects with rules for pods.
+    pub(crate) furnished: bool,
+    /// The signer of requests for certificates.
+    pub(crate) signing: Signing,
 }

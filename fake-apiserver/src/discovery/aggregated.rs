@@ -26,7 +26,12 @@ impl Aggregated {
             metadata: Metadata { name: group.name },
             versions: group.versions.iter().map(VersionDiscovery::of).collect(),
         });
-        let content = GroupDiscoveryList { metadata: Metadata { name: "" }, items: items.collect() };
+        Self::of_items(&items.collect::<Vec<_>>())
+    }
+
+    /// The document with these groups.
+    pub(super) fn of_items<T: Serialize>(items: &[T]) -> Self {
+        let content = GroupDiscoveryList { metadata: Metadata { name: "" }, items };
         // The hash is made before the document has its kind.
         let etag = format!("\"{}\"", sha512_hex(&encode(&content)));
         let kind = "APIGroupDiscoveryList";
@@ -42,9 +47,9 @@ pub(super) fn sha512_hex(bytes: &[u8]) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GroupDiscoveryList<'k> {
+struct GroupDiscoveryList<'k, T> {
     metadata: Metadata<'k>,
-    items: Vec<GroupDiscovery<'k>>,
+    items: &'k [T],
 }
 
 #[derive(Serialize)]

@@ -6,6 +6,7 @@
 mod aggregated;
 mod catalogs;
 mod groups;
+mod merged;
 mod openapi;
 mod plain;
 mod rest_mapper;
@@ -14,6 +15,7 @@ pub(crate) mod samples;
 
 pub(crate) use aggregated::{AGGREGATED, Aggregated};
 pub(crate) use catalogs::Catalogs;
+pub(crate) use merged::{Extension, Merged, Registration};
 pub(crate) use openapi::{Hashed, OpenApi};
 pub(crate) use plain::{Plain, api_versions};
 pub(crate) use rest_mapper::{GroupVersionKind, RestMapper};

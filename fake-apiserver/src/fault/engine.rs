@@ -1,7 +1,10 @@
 //! The rules that are in force, and the requests that they strike.
 
+use super::connecting::Connecting;
 use super::{Fault, FaultId};
-use control::fault::{Action, Rule};
+use crate::recorder::Recorder;
+use control::fault::{Action, Rule, TlsDo};
+use control::recording::What;
 use control::{FaultAnswer, FaultStatus, Refusal, Requested};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -19,8 +22,12 @@ pub struct Faults {
     rules: Mutex<Rules>,
     /// Whether there are any, to be asked without the lock.
     any: AtomicBool,
+    /// Whether some of them are about the bodies of requests, to be asked without the lock.
+    bodies: AtomicBool,
     /// Notified of hits and removals.
     changed: Notify,
+    /// Where rules are recorded as they come and go.
+    recorder: Recorder,
 }
 
 #[derive(Debug, Default)]
@@ -35,6 +42,8 @@ struct Rules {
 struct Armed {
     id: FaultId,
     rule: Rule,
+    /// Whether it is about connections.
+    connecting: bool,
     seen: u32,
     struck: u32,
     /// The end of its time.
@@ -68,6 +77,7 @@ impl Armed {
             seen: 0,
             struck: 0,
             until: ttl.map(|ttl| crate::clock::later(Instant::now(), ttl)),
+            connecting: rule.is_about_connections(),
             dice: rule.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             rule,
             removed: CancellationToken::new(),
@@ -90,6 +100,11 @@ impl Armed {
 }
 
 impl Faults {
+    /// No faults so far; those to come are recorded.
+    pub(crate) fn recorded(recorder: Recorder) -> Faults {
+        Faults { recorder, ..Faults::default() }
+    }
+
     /// Injects a fault, from the next request on.
     pub fn add(&self, fault: Fault) -> FaultId {
         self.arm(&mut self.rules(), fault.rule())
@@ -118,8 +133,7 @@ impl Faults {
 
     /// Removes all faults, and serves the requests that they delay.
     pub fn clear(&self) {
-        self.rules().rules.clear();
-        self.any.store(false, Ordering::Release);
+        self.remove_all(&mut self.rules());
         self.changed.notify_waiters();
     }
 
@@ -145,8 +159,7 @@ impl Faults {
             return Err(too_many());
         }
         let mut rules = self.rules();
-        rules.rules.clear();
-        self.any.store(false, Ordering::Release);
+        self.remove_all(&mut rules);
         for rule in new {
             self.arm(&mut rules, rule);
         }
@@ -159,14 +172,29 @@ impl Faults {
         let mut rules = self.rules();
         let before = rules.rules.len();
         rules.rules.retain(|rule| rule.id != id);
-        self.any.store(!rules.rules.is_empty(), Ordering::Release);
+        self.look(&rules);
         self.changed.notify_waiters();
-        rules.rules.len() < before
+        let was_there = rules.rules.len() < before;
+        if was_there {
+            self.note_removed(vec![id.text()]);
+        }
+        was_there
     }
 
     /// The rules as they stand.
     pub(crate) fn all(&self) -> Vec<FaultAnswer> {
         self.rules().rules.iter().map(Armed::answer).collect()
+    }
+
+    /// Whether there are rules about the bodies of requests. Takes no lock.
+    pub(crate) fn read_bodies(&self) -> bool {
+        self.bodies.load(Ordering::Acquire)
+    }
+
+    /// Notes what there is, for those who ask without the lock.
+    fn look(&self, rules: &Rules) {
+        self.bodies.store(rules.rules.iter().any(|armed| armed.rule.on.reads_bodies()), Ordering::Release);
+        self.any.store(!rules.rules.is_empty(), Ordering::Release);
     }
 
     /// Whether there are rules. Takes no lock.
@@ -176,8 +204,24 @@ impl Faults {
 
     /// The first rule that strikes a request. It counts as a hit, unless it strikes after a commit: then [`confirm`](Self::confirm) counts it.
     pub(crate) fn next_match(&self, request: &dyn Requested) -> Option<Strike> {
+        self.next_of(request, false)
+    }
+
+    /// The failure of the handshake of a connection to a replica, counted from 0, if a rule strikes it.
+    pub(crate) fn next_connection(&self, replica: usize) -> Option<TlsDo> {
+        let strike = self.are_any().then(|| self.next_of(&Connecting(replica), true)).flatten()?;
+        strike.actions.iter().find_map(|action| match action {
+            Action::Tls(tls) => Some(tls.act),
+            _ => None,
+        })
+    }
+
+    fn next_of(&self, request: &dyn Requested, connecting: bool) -> Option<Strike> {
         let mut rules = self.rules();
         for armed in &mut rules.rules {
+            if armed.connecting != connecting {
+                continue;
+            }
             let Some(actions) = armed.next().filter(|_| armed.rule.on.matches(request)) else { continue };
             armed.seen = armed.seen.saturating_add(1);
             let certain = armed.rule.probability >= 1.0;
@@ -207,9 +251,26 @@ impl Faults {
     fn arm(&self, rules: &mut Rules, rule: Rule) -> FaultId {
         rules.next_id += 1;
         let id = FaultId(rules.next_id);
+        if self.recorder.is_on() {
+            let (id, rule) = (id.text(), Box::new(rule.clone()));
+            self.recorder.note(move || What::FaultAdded { id, rule });
+        }
         rules.rules.push(Armed::new(id, rule));
-        self.any.store(true, Ordering::Release);
+        self.look(rules);
         id
+    }
+
+    fn remove_all(&self, rules: &mut Rules) {
+        let ids: Vec<String> = rules.rules.iter().map(|armed| armed.id.text()).collect();
+        rules.rules.clear();
+        self.look(rules);
+        if !ids.is_empty() {
+            self.note_removed(ids);
+        }
+    }
+
+    fn note_removed(&self, ids: Vec<String>) {
+        self.recorder.note(move || What::FaultsRemoved { ids });
     }
 
     /// The hits of a fault, unless it was removed.

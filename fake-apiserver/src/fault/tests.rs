@@ -43,6 +43,10 @@ impl Requested for Target {
         "me"
     }
 
+    fn body(&self) -> Option<&serde_json::Value> {
+        None
+    }
+
     fn user_agent(&self) -> &str {
         "test/1"
     }

@@ -4,6 +4,7 @@ use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
 use super::struck::{Struck, StruckBody};
+use crate::api::Channels;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -36,6 +37,12 @@ impl RequestBody {
     pub(crate) fn new(headers: &HeaderMap, incoming: Wire) -> Self {
         let waits = headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
         RequestBody { incoming, waits }
+    }
+
+    /// The content, for another server to read.
+    pub(super) fn take(&mut self) -> Wire {
+        self.waits = false;
+        std::mem::replace(&mut self.incoming, Wire::Given(Full::default()))
     }
 }
 
@@ -123,6 +130,10 @@ pub(crate) enum ReplyBody {
     Gzip(Box<GzipBody<ReplyBody>>),
     Struck(Box<StruckBody<ReplyBody>>),
     Watch(Box<WatchBody>),
+    /// A body from another server.
+    Forwarded(Box<Incoming>),
+    /// Messages that are sent once the connection has switched.
+    Channels(Box<Channels>),
 }
 
 impl ReplyBody {
@@ -141,10 +152,18 @@ impl ReplyBody {
     }
 }
 
+/// The next bytes of a watch; in place of its end an error, if it breaks off.
+fn or_broken(bytes: Option<Bytes>, is_broken: bool) -> Option<ApiResult<Bytes>> {
+    match bytes {
+        None if is_broken => Some(Err(ApiError::internal("broken off by an order"))),
+        bytes => bytes.map(Ok),
+    }
+}
+
 impl Struck for ReplyBody {
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         if let ReplyBody::Watch(watch) = self {
-            return watch.poll_one(context).map(|frame| frame.map(Ok));
+            return watch.poll_one(context).map(|frame| or_broken(frame, watch.is_broken()));
         }
         let frame = Pin::new(self).poll_frame(context);
         frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))
@@ -170,7 +189,13 @@ impl HttpBody for ReplyBody {
             ReplyBody::List(list) => list.poll_next(context),
             ReplyBody::Gzip(gzip) => gzip.poll_next(context),
             ReplyBody::Struck(struck) => struck.poll_next(context),
-            ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
+            ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| or_broken(bytes, watch.is_broken())),
+            ReplyBody::Forwarded(incoming) => Pin::new(&mut **incoming).poll_frame(context).map(|frame| {
+                // Trailers are left out.
+                let data = |frame: Frame<Bytes>| frame.into_data().ok();
+                frame.and_then(|frame| frame.map(data).map_err(ApiError::internal).transpose())
+            }),
+            ReplyBody::Channels(_) => Poll::Ready(None),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
@@ -180,6 +205,8 @@ impl HttpBody for ReplyBody {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
             ReplyBody::Gzip(gzip) => gzip.is_ended(),
+            ReplyBody::Forwarded(incoming) => incoming.is_end_stream(),
+            ReplyBody::Channels(_) => true,
             ReplyBody::Watch(_) | ReplyBody::Struck(_) => false,
         }
     }
@@ -188,7 +215,10 @@ impl HttpBody for ReplyBody {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             ReplyBody::Struck(struck) => struck.inner().size_hint(),
-            ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
+            ReplyBody::Forwarded(incoming) => incoming.size_hint(),
+            ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) | ReplyBody::Channels(_) => {
+                SizeHint::default()
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use super::respond::{content, content_type};
 use super::version;
 use crate::api::request::Query;
 use crate::deadline::Deadline;
-use crate::discovery::{AGGREGATED, Aggregated, Documents, api_versions};
+use crate::discovery::{AGGREGATED, Aggregated, Documents, Merged, api_versions};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
@@ -47,6 +47,8 @@ pub(crate) struct DocumentRequest<'r> {
     pub(crate) pages: &'r Pages,
     /// The count of the health checks.
     pub(crate) checks: &'r HealthChecks,
+    /// Discovery with the servers that extend this one, if there are any.
+    pub(crate) merged: Option<&'r Merged>,
     /// The deadline of making a document.
     pub(crate) deadline: &'r Deadline,
 }
@@ -59,7 +61,10 @@ pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>)
     match request.path {
         "/" => Ok(json_text(root(documents, request))),
         "/openapi/v2" => openapi::v2(&documents.openapi, &openapi_request(request)).await,
-        "/openapi/v3" => openapi::index(&documents.openapi, request.deadline).await,
+        "/openapi/v3" => {
+            let index = openapi::index(&documents.openapi, request.deadline).await?;
+            Ok(index.map(|own| request.merged.map_or(own.clone(), |merged| merged.index(own))))
+        }
         path => match (path.strip_prefix("/openapi/v3/"), request.health.answer(path, request.query, request.checks)) {
             (Some(document), _) => openapi::v3(&documents.openapi, document, &openapi_request(request)).await,
             (None, Some(response)) => Ok(response),
@@ -84,7 +89,7 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     let json = match path {
         "/api" => api_versions(request.server_address).into(),
         "/version" => version::document().into(),
-        path => match documents.plain.document(path) {
+        path => match request.merged.and_then(|merged| merged.plain(path)).or(documents.plain.document(path)) {
             Some(json) => json.clone(),
             None => return not_found(documents, path),
         },
@@ -96,7 +101,7 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     }
     let aggregated = match path {
         "/api" => Some(&documents.core),
-        "/apis" => Some(&documents.groups),
+        "/apis" => Some(request.merged.map_or(&documents.groups, |merged| &merged.groups)),
         _ => None,
     };
     if let Some(aggregated) = aggregated
@@ -200,9 +205,10 @@ mod tests {
             headers: &headers,
             server_address: "192.0.2.1:6443",
             now: "2026-11-21T04:24:34Z".parse().expect("a time"),
-            health: Health { rbac: false, shutting_down: false },
+            health: Health { rbac: false, is_fair: true, shutting_down: false },
             pages: &Pages::default(),
             checks: &HealthChecks::new(Timestamp::UNIX_EPOCH),
+            merged: None,
             deadline: &Deadline::default(),
         };
         let catalog = Catalog::new(samples::registry());

@@ -37,7 +37,11 @@ pub(super) fn sent(response: Response<ReplyBody>, request: &Parts) -> ApiResult<
     let is_long = match &body {
         ReplyBody::Whole(bytes) => bytes.as_ref().is_some_and(|bytes| bytes.len() > longest_plain),
         ReplyBody::List(_) => true,
-        ReplyBody::Watch(_) | ReplyBody::Gzip(_) | ReplyBody::Struck(_) => false,
+        ReplyBody::Watch(_)
+        | ReplyBody::Channels(_)
+        | ReplyBody::Gzip(_)
+        | ReplyBody::Struck(_)
+        | ReplyBody::Forwarded(_) => false,
     };
     if !is_long {
         return Ok(Response::from_parts(head, body));

@@ -17,9 +17,13 @@ const READY: &[&str] = &["readyz"];
 const SHUTDOWN: &str = "shutdown";
 /// The check of a server with RBAC.
 const RBAC: &str = "poststarthook/rbac/bootstrap-roles";
+/// The checks of a server with priority and fairness, and that of one without.
+const FAIRNESS: [&str; 2] =
+    ["poststarthook/priority-and-fairness-config-consumer", "poststarthook/priority-and-fairness-filter"];
+const IN_FLIGHT: &str = "poststarthook/max-in-flight-filter";
 
 /// The checks with their endpoints, in the order of the verbose answer.
-const CHECKS: [(&str, &[&str]); 37] = [
+const CHECKS: [(&str, &[&str]); 38] = [
     ("ping", &ENDPOINTS),
     ("log", &ENDPOINTS),
     ("loopback-serving-certificate", LIVE),
@@ -28,8 +32,9 @@ const CHECKS: [(&str, &[&str]); 37] = [
     ("informer-sync", READY),
     ("poststarthook/start-apiserver-admission-initializer", &ENDPOINTS),
     ("poststarthook/generic-apiserver-start-informers", &ENDPOINTS),
-    ("poststarthook/priority-and-fairness-config-consumer", &ENDPOINTS),
-    ("poststarthook/priority-and-fairness-filter", &ENDPOINTS),
+    (FAIRNESS[0], &ENDPOINTS),
+    (FAIRNESS[1], &ENDPOINTS),
+    (IN_FLIGHT, &ENDPOINTS),
     ("poststarthook/storage-object-count-tracker-hook", &ENDPOINTS),
     ("poststarthook/start-apiextensions-informers", &ENDPOINTS),
     ("poststarthook/start-apiextensions-controllers", &ENDPOINTS),
@@ -64,6 +69,8 @@ const CHECKS: [(&str, &[&str]); 37] = [
 pub(crate) struct Health {
     /// Whether RBAC authorizes.
     pub(crate) rbac: bool,
+    /// Whether there is priority and fairness.
+    pub(crate) is_fair: bool,
     pub(crate) shutting_down: bool,
 }
 
@@ -71,7 +78,12 @@ impl Health {
     /// The checks of an endpoint.
     fn checks(self, endpoint: &str) -> Vec<&'static str> {
         let all = CHECKS.into_iter().filter(|(_, endpoints)| endpoints.contains(&endpoint)).map(|(check, _)| check);
-        all.filter(|check| self.rbac || *check != RBAC).collect()
+        let has = |check: &str| match check {
+            RBAC => self.rbac,
+            IN_FLIGHT => !self.is_fair,
+            check => self.is_fair || !FAIRNESS.contains(&check),
+        };
+        all.filter(|check| has(check)).collect()
     }
 
     /// The paths of all endpoints and checks.
@@ -157,14 +169,15 @@ mod tests {
 
     fn ask(path: &str, query: &str, shutting_down: bool) -> Option<(u16, String)> {
         let counts = HealthChecks::new(Timestamp::UNIX_EPOCH);
-        let response = Health { rbac: false, shutting_down }.answer(path, &Query::parse(query), &counts)?;
+        let response =
+            Health { rbac: false, is_fair: true, shutting_down }.answer(path, &Query::parse(query), &counts)?;
         Some((response.status().as_u16(), String::from_utf8(response.body().to_vec()).unwrap()))
     }
 
     #[test]
     fn every_path_has_an_answer_and_others_have_none() {
         for rbac in [false, true] {
-            let health = Health { rbac, shutting_down: false };
+            let health = Health { rbac, is_fair: !rbac, shutting_down: false };
             let counts = HealthChecks::new(Timestamp::UNIX_EPOCH);
             for path in health.paths() {
                 let response = health.answer(&path, &Query::parse(""), &counts).expect(&path);

@@ -7,6 +7,9 @@ use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+/// The default limits of requests, which are upstream's.
+const DEFAULT_REQUESTS: usize = 400;
+const DEFAULT_MUTATING_REQUESTS: usize = 200;
 /// The default limit of streams; client-go has all its watches on one connection. Upstream's is 100, and 250 before 1.27.
 const DEFAULT_STREAMS: u32 = 1000;
 /// The subresources whose requests are long-running.
@@ -15,7 +18,9 @@ const LONG_RUNNING: [&str; 5] = ["attach", "exec", "proxy", "log", "portforward"
 /// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// The maximum of concurrent read-only requests; 0 means no limit.
+    /// Whether requests are limited by priority and fairness.
+    pub(crate) is_fair: bool,
+    /// The maximum of concurrent read-only requests; 0 means no limit. With priority and fairness the sum of both is the number of seats.
     pub(crate) requests: usize,
     /// The maximum of other concurrent requests; 0 means no limit.
     pub(crate) mutating_requests: usize,
@@ -27,7 +32,13 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { requests: 0, mutating_requests: 0, streams: DEFAULT_STREAMS, connections: 0 }
+        Limits {
+            is_fair: true,
+            requests: DEFAULT_REQUESTS,
+            mutating_requests: DEFAULT_MUTATING_REQUESTS,
+            streams: DEFAULT_STREAMS,
+            connections: 0,
+        }
     }
 }
 
@@ -59,11 +70,18 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Whether a request that is not a watch lasts as long as its client wants.
+pub(super) fn is_long_running(verb: &str, subresource: &str) -> bool {
+    verb == "proxy" || LONG_RUNNING.contains(&subresource)
+}
+
 impl InFlight {
+    /// The requests of a server with these limits, which are counted only if they are limited by priority and fairness.
     pub(super) fn new(limits: &Limits) -> Self {
+        let limit = |limit| if limits.is_fair { None } else { places(limit) };
         InFlight {
-            requests: places(limits.requests),
-            mutating_requests: places(limits.mutating_requests),
+            requests: limit(limits.requests),
+            mutating_requests: limit(limits.mutating_requests),
             now: Default::default(),
         }
     }
@@ -78,7 +96,7 @@ impl InFlight {
     /// # Errors
     /// [`Full`], if all permits are taken, except for members of `system:masters`.
     pub(super) fn enter(&self, verb: &str, subresource: &str, user: &User) -> Result<Option<Place<'_>>, Full> {
-        if matches!(verb, "watch" | "proxy") || LONG_RUNNING.contains(&subresource) {
+        if verb == "watch" || is_long_running(verb, subresource) {
             return Ok(None);
         }
         let [read_only, mutating] = &self.now;

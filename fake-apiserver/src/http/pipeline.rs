@@ -1,22 +1,19 @@
 //! The pipeline of a request.
 //!
 //! ```text
-//!   route ─▶ authenticate ─▶ impersonate ─▶ limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
-//!             401             400, 403       429       403          any       413      api/, discovery
+//!   route ─▶ authenticate ─▶ impersonate ─▶ seats, limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
+//!             401             400, 403       429              403          any       413      api/, discovery
 //! ```
 
 use super::audit_id::AUDIT_ID;
 use super::body::{self, ReplyBody, RequestBody, Wire};
 use super::computation::{Computation, Paced};
 use super::cors::{self, Origins};
-use super::documents::{self, DocumentRequest};
+use super::flow;
 use super::gzip;
 use super::head;
-use super::health::Health;
 use super::http_log;
-use super::issuer;
 use super::limits::Full;
-use super::metrics::{self, Scrape};
 use super::negotiate::Output;
 use super::offload::{self, Answer, Late, Offload, SMALL};
 use super::peer::Peer;
@@ -28,13 +25,10 @@ use super::struck::Broken;
 use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
-use super::zpages;
 use crate::api;
 use crate::api::request::Body;
 use crate::audit::Course;
 use crate::clock::later;
-use crate::deadline::Deadline;
-use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Handler, Served};
 use access::Known;
@@ -96,6 +90,9 @@ async fn exchange(
     if trace.is_cross_origin {
         cors::add(response.headers_mut(), &parts.headers);
     }
+    if let Some(flow) = &trace.flow {
+        flow::name(response.headers_mut(), flow);
+    }
     response = websocket::switched(&parts, exchange.with_common_headers(response));
     if let Some(series) = trace.counted.take() {
         series.count(response.status().as_u16(), since.elapsed());
@@ -110,7 +107,7 @@ async fn exchange(
     }
     if replica.cluster.log.is_on() && !peer.is_own {
         let is_lost = response.extensions().get::<Broken>().is_some();
-        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() });
+        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() }, since);
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
@@ -162,7 +159,7 @@ impl<'r> Exchange<'r> {
         match answer {
             Ok(answer) if !offload.computation.is_late() => answer,
             _ => {
-                trace.is_cross_origin = false;
+                (trace.is_cross_origin, trace.flow) = (false, None);
                 self.note_refusal(trace, &ApiError::deadline_exceeded());
                 Ok(exceeded())
             }
@@ -197,10 +194,18 @@ impl<'r> Exchange<'r> {
         let deadline = offload.computation.deadline();
         let user = self.impersonate(requester, trace, &deadline)?;
         offload.computation.is_for(&user);
+        let seats = match self.seats(&user, limit, trace) {
+            Known::Now(seats) => seats,
+            Known::Later(waiting) => waiting.await,
+        };
+        let _seats = match seats {
+            Ok(seats) => seats,
+            Err(retry_after) => return Ok(too_many(retry_after)),
+        };
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
-            Err(Full) => return Ok(too_many()),
+            Err(Full) => return Ok(too_many(1)),
         };
         let authorized = match self.authorize(&user, trace, &deadline) {
             Known::Now(authorized) => authorized,
@@ -209,14 +214,25 @@ impl<'r> Exchange<'r> {
         if let Some(error) = authorized? {
             return Ok(self.internal_error(&error));
         }
-        if self.may_be_struck()
+        let mut early = None;
+        if self.may_be_struck() {
+            if self.replica.cluster.faults.read_bodies() {
+                early = Some(self.body(incoming).await?);
+            }
             // Boxed, for it is rare.
-            && let Some(faulty) = Box::pin(self.inject_fault(&user, trace)).await.transpose()
-        {
-            // The body is recorded, even though it is not used.
-            trace.body = self.body(incoming).await?.bytes;
-            return faulty;
+            let struck = Box::pin(self.inject_fault(&user, early.as_ref(), trace)).await.transpose();
+            if let Some(faulty) = struck {
+                // The body is recorded, even though it is not used.
+                trace.body = self.body_or(early, incoming).await?.bytes;
+                return faulty;
+            }
         }
+        let remotes = self.replica.cluster.remotes();
+        if let Some(remote) = remotes.at(self.path).cloned() {
+            drop(remotes);
+            return Ok(Box::pin(self.forward_to(&remote, &user, incoming)).await);
+        }
+        drop(remotes);
         let catalog = self.replica.cluster.catalog();
         // Additional slashes before a path matter to its handler, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
@@ -247,7 +263,7 @@ impl<'r> Exchange<'r> {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
             false => {
                 let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
-                (output, self.body(incoming).await?)
+                (output, self.body_or(early, incoming).await?)
             }
         };
         trace.body.clone_from(&body.bytes);
@@ -345,50 +361,17 @@ impl<'r> Exchange<'r> {
         response
     }
 
-    async fn audited_document(
-        &self,
-        trace: &mut Trace,
-        catalog: &Catalog,
-        deadline: &Deadline,
-    ) -> ApiResult<Response<ReplyBody>> {
-        let response = self.document(catalog, deadline).await?;
-        trace.shows(self.path, &response);
-        Ok(response.map(ReplyBody::whole))
-    }
-
-    async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<Bytes>> {
-        let (method, path) = (&self.parts.method, self.path);
-        let (replica, query, preferences) = (&**self.replica, &self.query, self.preferences());
-        if let Some(answer) = metrics::answer(path, &Scrape { replica, method, query, preferences, now: self.now }) {
-            return Ok(answer);
-        }
-        if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
-            return answer;
-        }
-        if let Some(page) = zpages::asked(&self.replica.pages, path, &self.preferences()) {
-            return page.answer(self.replica, self.now);
-        }
-        let request = DocumentRequest {
-            method,
-            path,
-            query: &self.query,
-            headers: &self.parts.headers,
-            server_address: &self.replica.address,
-            now: self.now,
-            health: Health {
-                rbac: self.replica.cluster.policy.has_rbac,
-                shutting_down: self.replica.shutdown.is_cancelled(),
-            },
-            pages: &self.replica.pages,
-            checks: &self.replica.checks,
-            deadline,
-        };
-        documents::answer(catalog.documents(), &request).await
-    }
-
     /// No body, for requests whose body is not read.
     fn no_body(&self) -> Body<'r> {
         Body { content_type: header(self.parts, CONTENT_TYPE), bytes: Bytes::new() }
+    }
+
+    /// The body, unless it has been read.
+    async fn body_or(&self, early: Option<Body<'r>>, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
+        match early {
+            Some(body) => Ok(body),
+            None => self.body(incoming).await,
+        }
     }
 
     async fn body(&self, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
@@ -403,6 +386,7 @@ impl<'r> Exchange<'r> {
 
 mod access;
 mod auditing;
+mod document;
 mod exchange;
 mod faults;
 mod notes;

@@ -28,7 +28,7 @@ pub(super) struct About<'a> {
 pub(super) fn answer(preset: Preset, about: &About<'_>) -> ApiResult<Option<Response<ReplyBody>>> {
     let what = Qualified { group: about.group, resource: about.resource };
     Err(match preset {
-        Preset::ApfRejected => return Ok(Some(too_many())),
+        Preset::ApfRejected => return Ok(Some(too_many(1))),
         Preset::ShuttingDown => return Ok(Some(shutting_down())),
         Preset::Panic => {
             let text = "This request caused apiserver to panic. Look in the logs for details.\n";

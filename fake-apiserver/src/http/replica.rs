@@ -3,13 +3,14 @@
 use super::beside::Beside;
 use super::cors::Origins;
 use super::limits::{InFlight, Limits};
-use super::metrics::{HealthChecks, Metrics};
+use super::metrics::{AllowedLabels, HealthChecks, Metrics};
 use super::pages::Pages;
 use crate::auth::impersonation::Impersonation;
 use crate::auth::oidc;
 use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::dice::Dice;
+use crate::flow::FlowControl;
 use crate::measures::Measures;
 use crate::view::View;
 use http::{HeaderValue, Version};
@@ -41,8 +42,12 @@ pub(crate) struct Replica {
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
+    /// Its priority and fairness; `None` if that is off.
+    pub(crate) flow: Option<FlowControl>,
     pub(super) metrics: Metrics,
     pub(super) measures: Measures,
+    /// The values of labels that its metrics may have.
+    pub(crate) allowed_labels: Arc<AllowedLabels>,
     /// The count of the health checks.
     pub(super) checks: HealthChecks,
     pub(crate) limits: Limits,
@@ -68,8 +73,10 @@ impl Replica {
             index,
             cluster: cluster.clone(),
             in_flight: InFlight::new(limits),
+            flow: limits.is_fair.then(|| FlowControl::new(limits.requests.saturating_add(limits.mutating_requests))),
             metrics: Metrics::new(clock.now()),
             measures: Measures::default(),
+            allowed_labels: Arc::default(),
             checks: HealthChecks::new(clock.now()),
             limits: *limits,
             clock: Arc::new(clock.clone()),

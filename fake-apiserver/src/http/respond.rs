@@ -25,6 +25,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain");
 const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
@@ -80,6 +81,8 @@ impl Rendering<'_> {
                 let details = SuccessDetails { name, group, kind: resource, uid };
                 self.document(200, end_line(json::encode(&Success::new(None, Some(details)))))
             }
+            Reply::Text(text) => Ok(with_headers(200, TEXT, ReplyBody::whole(text))),
+            Reply::Channels(channels) => Ok(Response::new(ReplyBody::Channels(Box::new(channels)))),
             Reply::Empty => {
                 let mut response = Response::new(ReplyBody::whole(Bytes::new()));
                 *response.status_mut() = StatusCode::NO_CONTENT;
@@ -250,13 +253,13 @@ pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response
         .expect("constant headers")
 }
 
-/// The response beyond the limits on requests in flight.
-pub(super) fn too_many() -> Response<ReplyBody> {
+/// The response beyond the limits on requests in flight, with the seconds after which to try again.
+pub(super) fn too_many(retry_after: u64) -> Response<ReplyBody> {
     Response::builder()
         .status(StatusCode::TOO_MANY_REQUESTS)
         .header(CONTENT_TYPE, "text/plain; charset=utf-8")
         .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .header(RETRY_AFTER, "1")
+        .header(RETRY_AFTER, retry_after)
         .body(ReplyBody::whole("Too many requests, please try again later.\n".into()))
         .expect("constants make a response")
 }

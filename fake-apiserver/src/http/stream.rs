@@ -16,7 +16,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
-use crate::audit::Audited;
+use crate::audit::{Audited, Ending, OpenWatch as Noted};
 use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
@@ -77,6 +77,10 @@ pub(crate) struct WatchBody {
     computation: Arc<Computation>,
     /// The watch in the count of open watches.
     pub(super) counted: Option<OpenWatch>,
+    /// The watch in the record of requests, if there is one.
+    pub(super) noted: Option<Noted>,
+    /// Whether it breaks off instead of ending.
+    breaks: bool,
     /// The audit of its request.
     pub(super) audited: Option<Box<Audited>>,
 }
@@ -93,6 +97,9 @@ impl WatchBody {
         let now = Instant::now();
         let deadline = later(now, watch.timeout);
         let next_bookmark = bookmark_after(now, deadline);
+        let end = replica.end_of_watches();
+        let noted = replica.cluster.log.watch(&end);
+        let end = noted.as_ref().map_or(end, Noted::end);
         WatchBody {
             shared: output.id(&version),
             encoding: output.encoding,
@@ -111,11 +118,13 @@ impl WatchBody {
             deadline,
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
-            end: Box::pin(replica.end_of_watches().cancelled_owned()),
+            end: Box::pin(end.cancelled_owned()),
             // It starts woken, so that the timers are polled once and know its waker.
             alarm: Alarm::new(true),
             computation,
             counted: None,
+            noted,
+            breaks: false,
             audited: None,
         }
     }
@@ -135,6 +144,9 @@ impl WatchBody {
         let frame = self.poll_frame(context);
         if let (Poll::Ready(Some(_)), Some(counted)) = (&frame, &self.counted) {
             counted.event();
+        }
+        if let (Poll::Ready(Some(_)), Some(noted)) = (&frame, &self.noted) {
+            noted.event(self.last);
         }
         frame
     }
@@ -215,7 +227,7 @@ impl WatchBody {
         let waker = self.alarm.waker();
         let mut context = Context::from_waker(&waker);
         if self.end.as_mut().poll(&mut context).is_ready() {
-            return Poll::Ready(self.end());
+            return Poll::Ready(self.end_early());
         }
         while self.timer.as_mut().poll(&mut context).is_ready() {
             let now = Instant::now();
@@ -298,7 +310,28 @@ impl WatchBody {
     /// The ERROR frame, which is the last.
     fn error(&mut self, refusal: &ApiError) -> Option<Bytes> {
         self.end();
+        self.last = "ERROR";
         self.shown("ERROR", Ok(json::encode(refusal.status()).into()))
+    }
+
+    /// Ends the stream before its time, as it was told to.
+    fn end_early(&mut self) -> Option<Bytes> {
+        match self.noted.as_ref().map(Noted::ending) {
+            Some(Ending::Expired) if self.events.is_some() => {
+                // As the real server's watch cache says it.
+                self.error(&ApiError::expired("too old resource version: 1 (2)"))
+            }
+            Some(Ending::Reset) => {
+                self.breaks = true;
+                self.end()
+            }
+            _ => self.end(),
+        }
+    }
+
+    /// Whether it has broken off, and has not ended.
+    pub(super) fn is_broken(&self) -> bool {
+        self.breaks
     }
 
     /// Ends the stream.

@@ -1,4 +1,4 @@
-//! Watches over WebSocket: each event is a message (`ServeWS` of `k8s.io/apiserver/pkg/endpoints/handlers/watch.go`, v0.37.1, and
+//! WebSocket: watches, of which each event is a message, and streams to pods (`ServeWS` of `k8s.io/apiserver/pkg/endpoints/handlers/watch.go`, v0.37.1, and
 //! `hybiServerHandshaker` of `golang.org/x/net/websocket`).
 //!
 //! ```text
@@ -7,6 +7,7 @@
 
 use super::body::ReplyBody;
 use super::stream::WatchBody;
+use crate::api::Channels;
 use crate::audit::Audited;
 use crate::object::url;
 use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY};
@@ -20,16 +21,16 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Response, StatusCode};
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncWrite, copy_bidirectional};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 /// The version of the protocol: that of RFC 6455.
 const VERSION: &str = "13";
@@ -42,21 +43,46 @@ const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// A watch that is served once its connection has switched, an extension of the response. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Switched(Arc<Mutex<Option<Session>>>);
+pub(crate) struct Switched(Arc<Mutex<Option<Switching>>>);
 
+enum Switching {
+    Session(Session),
+    /// A conversation of another server and the client.
+    Tunnel {
+        client: OnUpgrade,
+        server: OnUpgrade,
+    },
+}
+
+/// Messages to the client.
 struct Session {
     /// The connection, once it has switched.
     upgrade: OnUpgrade,
-    watch: Box<WatchBody>,
+    what: What,
+    /// The audit of a request that is not a watch, which ends with this.
+    audited: Option<Box<Audited>>,
+}
+
+/// The messages over a connection that has switched.
+enum What {
+    Watch(Box<WatchBody>),
+    Channels(Box<Channels>),
 }
 
 impl Switched {
     /// Lets the audit of the request go on until the watch ends.
     pub(super) fn audit(&self, audited: Box<Audited>) {
         let mut session = self.0.lock().expect("no code that runs under this lock panics");
-        if let Some(session) = &mut *session {
-            session.watch.audited = Some(audited);
+        match &mut *session {
+            Some(Switching::Session(Session { what: What::Watch(watch), .. })) => watch.audited = Some(audited),
+            Some(Switching::Session(session)) => session.audited = Some(audited),
+            Some(Switching::Tunnel { .. }) | None => {}
         }
+    }
+
+    /// A connection that switches to whatever another server and the client say to each other.
+    pub(super) fn tunnel(client: OnUpgrade, server: OnUpgrade) -> Self {
+        Switched(Arc::new(Mutex::new(Some(Switching::Tunnel { client, server }))))
     }
 }
 
@@ -66,9 +92,13 @@ pub(super) fn switched(parts: &Parts, response: Response<ReplyBody>) -> Response
         return response;
     }
     let (head, body) = response.into_parts();
-    let ReplyBody::Watch(watch) = body else { return Response::from_parts(head, body) };
+    let what = match body {
+        ReplyBody::Watch(watch) => What::Watch(watch),
+        ReplyBody::Channels(channels) => What::Channels(channels),
+        body => return Response::from_parts(head, body),
+    };
     match parts.extensions.get::<OnUpgrade>() {
-        Some(upgrade) => accepted(&parts.headers, Session { upgrade: upgrade.clone(), watch }),
+        Some(upgrade) => accepted(&parts.headers, Session { upgrade: upgrade.clone(), what, audited: None }),
         None => refusal(StatusCode::BAD_REQUEST, "not a websocket protocol"),
     }
 }
@@ -91,11 +121,15 @@ fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
         response.headers_mut().insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static(VERSION));
         return response;
     }
-    if url::parse_request_uri(text(headers.get(ORIGIN))).is_err() {
+    let is_watch = matches!(session.what, What::Watch(_));
+    if is_watch && url::parse_request_uri(text(headers.get(ORIGIN))).is_err() {
         return refusal(StatusCode::FORBIDDEN, "");
     }
-    let protocol = headers.get(SEC_WEBSOCKET_PROTOCOL).filter(|protocol| !protocol.is_empty());
-    if text(protocol).contains(',') {
+    let protocol = match &session.what {
+        What::Channels(channels) => Some(HeaderValue::from_static(channels.protocol)),
+        What::Watch(_) => headers.get(SEC_WEBSOCKET_PROTOCOL).filter(|protocol| !protocol.is_empty()).cloned(),
+    };
+    if text(protocol.as_ref()).contains(',') {
         return refusal(StatusCode::BAD_REQUEST, "");
     }
     let mut response = Response::new(ReplyBody::whole(Bytes::new()));
@@ -104,8 +138,8 @@ fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(SEC_WEBSOCKET_ACCEPT, accept(key));
-    headers.extend(protocol.map(|protocol| (SEC_WEBSOCKET_PROTOCOL, protocol.clone())));
-    response.extensions_mut().insert(Switched(Arc::new(Mutex::new(Some(session)))));
+    headers.extend(protocol.map(|protocol| (SEC_WEBSOCKET_PROTOCOL, protocol)));
+    response.extensions_mut().insert(Switched(Arc::new(Mutex::new(Some(Switching::Session(session))))));
     response
 }
 
@@ -129,10 +163,14 @@ fn text(header: Option<&HeaderValue>) -> &str {
 }
 
 impl Switched {
-    /// Sends the watch until it ends, the client closes, or the connection breaks.
+    /// Sends what there is to send until it ends, the client closes, or the connection breaks.
     pub(crate) async fn serve(self) {
         let taken = self.0.lock().expect("no holder of this lock can panic").take();
-        let Some(Session { upgrade, mut watch }) = taken else { return };
+        let Session { upgrade, what, audited } = match taken {
+            None => return,
+            Some(Switching::Tunnel { client, server }) => return tunnel(client, server).await,
+            Some(Switching::Session(session)) => session,
+        };
         let stream = match upgrade.await {
             Ok(stream) => TokioIo::new(stream),
             Err(error) => return tracing::debug!(%error, "unable to switch to WebSocket"),
@@ -143,22 +181,13 @@ impl Switched {
             .read_buffer_size(READ_BUFFER)
             .write_buffer_size(0);
         let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(limits)).await;
-        loop {
-            let sent = tokio::select! {
-                event = poll_fn(|context| watch.poll_one(context)) => match event {
-                    Some(event) => socket.send(message(&watch, event)).await,
-                    None => break,
-                },
-                // Messages from the client are read and ignored; pings are answered.
-                received = socket.next() => match received {
-                    Some(Err(_)) | None => break,
-                    // A closing message is answered, and nothing more is received.
-                    Some(Ok(_)) => socket.flush().await,
-                },
-            };
-            if let Err(error) = sent {
-                return tracing::debug!(%error, "a watch over WebSocket ended early");
-            }
+        let sent = match what {
+            What::Watch(watch) => send_watch(&mut socket, watch).await,
+            What::Channels(channels) => send_all(&mut socket, *channels).await,
+        };
+        drop(audited);
+        if let Err(error) = sent {
+            return tracing::debug!(%error, "a stream over WebSocket ended early");
         }
         let normal = CloseFrame { code: CloseCode::Normal, reason: Utf8Bytes::default() };
         // The client may be gone.
@@ -166,6 +195,47 @@ impl Switched {
         let mut stream = socket.into_inner();
         drop(poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await);
     }
+}
+
+/// Carries the bytes of two connections from one to the other, until both have ended.
+async fn tunnel(client: OnUpgrade, server: OnUpgrade) {
+    match tokio::try_join!(client, server) {
+        Ok((client, server)) => {
+            let (mut client, mut server) = (TokioIo::new(client), TokioIo::new(server));
+            if let Err(error) = copy_bidirectional(&mut client, &mut server).await {
+                tracing::debug!(%error, "a tunnel ended early");
+            }
+        }
+        Err(error) => tracing::debug!(%error, "unable to switch to another server's protocol"),
+    }
+}
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Sends a watch until it ends.
+async fn send_watch(socket: &mut Socket, mut watch: Box<WatchBody>) -> Result<(), Error> {
+    loop {
+        tokio::select! {
+            event = poll_fn(|context| watch.poll_one(context)) => match event {
+                Some(event) => socket.send(message(&watch, event)).await?,
+                None => return Ok(()),
+            },
+            // Messages from the client are read and ignored; pings are answered.
+            received = socket.next() => match received {
+                Some(Err(_)) | None => return Ok(()),
+                // A closing message is answered, and nothing more is received.
+                Some(Ok(_)) => socket.flush().await?,
+            },
+        }
+    }
+}
+
+/// Sends messages.
+async fn send_all(socket: &mut Socket, channels: Channels) -> Result<(), Error> {
+    for message in channels.messages {
+        socket.send(Message::Binary(message)).await?;
+    }
+    Ok(())
 }
 
 /// An event as a message: JSON as text, protobuf without the length that a stream needs.

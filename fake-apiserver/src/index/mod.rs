@@ -61,6 +61,7 @@ pub(crate) enum Place {
     Nodes,
     PriorityClasses,
     Quotas,
+    RemoteServices,
     ReservedNodePorts,
     ValidatingPolicies,
     ValidatingWebhooks,

@@ -1,13 +1,13 @@
 //! The task of a cluster's loops.
 
-use super::kinds;
 use super::known::Known;
 use super::send::{Sender, Stepped};
+use super::{furniture, kinds};
 use crate::clock::{Clock, later};
 use crate::discovery::Catalog;
 use crate::http::Replica;
 use crate::store::{Entry, Event, Follower, Key, ResourceId, Scope, Snapshot};
-use loops::{Engine, Loop, Rest, Run};
+use loops::{Answer, Engine, Loop, Question, Rest, Run};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -30,6 +30,7 @@ pub(super) enum Order {
     Step { name: &'static str, done: oneshot::Sender<Option<Stepped>> },
     Settle(oneshot::Sender<Rest>),
     Rest(oneshot::Sender<Rest>),
+    Ask { question: Question, done: oneshot::Sender<Option<Answer>> },
 }
 
 /// The loops, and all that they live by.
@@ -67,13 +68,19 @@ impl Life {
         life
     }
 
-    /// Lives until the server ends.
-    pub(super) async fn live(mut self) {
+    /// Lives until the server ends; `furnished`, it begins with what a cluster comes with.
+    pub(super) async fn live(mut self, furnished: bool) {
         let stop = self.stop.clone();
+        let life = async {
+            if furnished {
+                furniture::put(&self.replica).await;
+            }
+            self.go_on().await;
+        };
         tokio::select! {
             biased;
             () = stop.cancelled() => {}
-            () = self.go_on() => {}
+            () = life => {}
         }
     }
 
@@ -172,6 +179,9 @@ impl Life {
                 done.send(stepped).ok();
             }
             Order::Settle(done) => self.waiting.push(done),
+            Order::Ask { question, done } => {
+                done.send(self.engine.answer(&question)).ok();
+            }
             Order::Rest(done) => {
                 done.send(self.engine.rest(self.clock.now())).ok();
             }

@@ -9,16 +9,21 @@
 //! store nobody who follows it. The loops' requests are those of any client: authorized, admitted, struck by faults, audited, recorded. Only
 //! their user needs no credentials, as it is known from within the process, and nobody else can be it.
 
+mod furniture;
 mod kinds;
 mod known;
 mod life;
 mod send;
+mod signing;
 
 pub(crate) use send::Stepped;
+pub(crate) use signing::Signing;
 
 use crate::http::Replica;
+use crate::kubelets::Kubelets;
+use futures::future::BoxFuture;
 use life::{Life, Order};
-use loops::{Loop, Rest};
+use loops::{Answer, Loop, Question, Rest};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::runtime::Handle;
@@ -36,17 +41,18 @@ pub(crate) struct Living {
 }
 
 impl Living {
-    /// Lets loops live by requests to that replica, until `stop`.
+    /// Lets loops live by requests to that replica, until `stop`; `furnished`, the cluster gets a class of volumes and a kind for rules.
     pub(crate) fn start(
         replica: Arc<Replica>,
         loops: Vec<Box<dyn Loop>>,
+        furnished: bool,
         stop: CancellationToken,
         runtime: &Handle,
     ) -> Living {
         let names = loops.iter().map(|one| one.profile().name).collect();
         let (orders, taken) = mpsc::unbounded_channel();
         let tasks = TaskTracker::new();
-        tasks.spawn_on(Life::new(replica, loops, taken, stop).live(), runtime);
+        tasks.spawn_on(Life::new(replica, loops, taken, stop).live(furnished), runtime);
         tasks.close();
         Living { names, paused: Mutex::default(), orders, tasks }
     }
@@ -92,6 +98,11 @@ impl Living {
         self.ask(Order::Rest).await.unwrap_or_default()
     }
 
+    /// Those of them who answer for pods.
+    pub(crate) fn kubelets(&self) -> Arc<dyn Kubelets> {
+        Arc::new(Answering(self.orders.clone()))
+    }
+
     /// Completes when the loops have ended.
     pub(crate) async fn ended(&self) {
         self.tasks.wait().await;
@@ -106,5 +117,16 @@ impl Living {
 
     fn paused(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
         self.paused.lock().expect("no holder of this lock can panic")
+    }
+}
+
+/// The loops, as clients that have questions about pods know them.
+struct Answering(mpsc::UnboundedSender<Order>);
+
+impl Kubelets for Answering {
+    fn ask(&self, question: Question) -> BoxFuture<'static, Option<Answer>> {
+        let (done, answer) = oneshot::channel();
+        let is_sent = self.0.send(Order::Ask { question, done }).is_ok();
+        Box::pin(async move { if is_sent { answer.await.ok().flatten() } else { None } })
     }
 }

@@ -11,7 +11,9 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -125,6 +127,17 @@ impl EventSink for Engine {
 
     fn add(&self, work: Work) -> RunEnd {
         self.put(work)
+    }
+
+    fn add_later(&self, work: Work, after: Duration) {
+        let (own, queue_ends) = (self.own.clone(), self.queue.end_of_all());
+        self.runtime.spawn(async move {
+            tokio::select! {
+                () = queue_ends.cancelled() => {}
+                // A run that is in progress is not to be disturbed: who waits for it would be told too early.
+                () = sleep(after) => drop(own.upgrade().filter(|own| !own.queue.has(&work)).map(|own| own.put(work))),
+            }
+        });
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) trait EventSink: Send + Sync {
     /// is, gets none.
     fn note(&self, event: &Event<'_>, by: Option<usize>) -> Vec<RunEnd>;
 
+    /// Adds a work after that time, for which nobody waits.
+    fn add_later(&self, work: Work, after: std::time::Duration);
+
     /// Adds a work, and returns the end of its run.
     fn add(&self, work: Work) -> RunEnd;
 }

@@ -22,6 +22,7 @@ mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
 mod policy_status;
+mod probe;
 mod queue;
 mod reconciler;
 pub(crate) mod recorded;
@@ -77,7 +78,7 @@ fn all(cluster: &Shared, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconc
     }
     let others: [Arc<dyn Reconciler>; 7] = [
         Arc::new(SystemNamespaces),
-        Arc::new(Addresses),
+        Arc::<Addresses>::default(),
         Arc::new(KubernetesService),
         Arc::new(ApiServices),
         Arc::<Availability>::default(),

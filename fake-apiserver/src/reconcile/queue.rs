@@ -59,6 +59,11 @@ impl Queue {
         end
     }
 
+    /// Whether a work is wanted or in progress.
+    pub(super) fn has(&self, work: &Work) -> bool {
+        self.works().0.contains_key(work)
+    }
+
     /// Whether there is nothing to do, now or later.
     pub(super) fn is_empty(&self) -> bool {
         self.works().0.is_empty()
@@ -87,6 +92,11 @@ impl Queue {
     pub(super) fn end(&self, work: &Work, succeeded: bool) {
         self.works().end(work, succeeded, Instant::now(), || self.stop.child_token());
         self.changed.notify_one();
+    }
+
+    /// The token that is cancelled when the queue ends.
+    pub(super) fn end_of_all(&self) -> CancellationToken {
+        self.stop.clone()
     }
 
     /// Completes when the queue ends.

@@ -61,6 +61,11 @@ impl<'a> Context<'a> {
         self.ticket.add(key);
     }
 
+    /// Adds a key to be worked on by the same reconciler after that time. Nobody waits for that.
+    pub(super) fn add_later(&self, key: &str, after: Duration) {
+        self.ticket.add_later(key, after);
+    }
+
     /// Waits for another server, which may take long: meanwhile the writers that wait for this run are answered. `None` if the key is
     /// wanted again before: then another run follows this one, which should end.
     pub(super) async fn remotely<T>(&self, answer: impl Future<Output = T>) -> Option<T> {

@@ -1,5 +1,6 @@
 //! The cluster as all reconcilers see it, with their options.
 
+use crate::aggregation::Extensions;
 use crate::allocation::Allocations;
 use crate::clock::Clock;
 use crate::coverage::Coverage;
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) allocations: Arc<Allocations>,
     /// The network of webhooks.
     pub(crate) network: Arc<Network>,
+    /// The knowledge of the servers that extend this one.
+    pub(crate) extensions: Arc<Extensions>,
     /// The clock of the cluster, which replicas may be ahead of or behind.
     pub(crate) clock: Arc<dyn Clock>,
     /// The counts of what rules decide, if they are counted.
@@ -90,6 +93,7 @@ impl Shared {
                 store: store.clone(),
                 known: Default::default(),
             }),
+            extensions: Arc::default(),
             allocations: Allocations::new(Vec::new(), 30_000..=32_767).into(),
             clock: Arc::new(crate::clock::SystemClock),
             coverage: None,

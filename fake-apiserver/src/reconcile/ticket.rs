@@ -6,6 +6,7 @@ use crate::commit::{After, Commits};
 use crate::store::{Entry, Store};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 /// The consequences of the commits of a request, or of a reconciler's run.
 pub(crate) struct Ticket<'e> {
@@ -36,6 +37,13 @@ impl<'e> Ticket<'e> {
     pub(super) fn add(&self, key: &str) {
         if let Some(reconciler) = self.by {
             self.cover(self.sink.add(Work { reconciler, key: key.into() }));
+        }
+    }
+
+    /// Adds a work of the same reconciler after that time, for which nobody waits.
+    pub(super) fn add_later(&self, key: &str, after: Duration) {
+        if let Some(reconciler) = self.by {
+            self.sink.add_later(Work { reconciler, key: key.into() }, after);
         }
     }
 

@@ -9,13 +9,15 @@ use super::cursor::At;
 use super::defaults::Fill::Number;
 use super::defaults::fill;
 use super::rules::{NameRule, Rules, Strategy};
-use super::{items, text};
+use super::{flag, items, number, text};
 use crate::clock::format_seconds;
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::schema::quote;
+use crate::store::{Digest, Entry};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
 use tree::{Value, json};
 
 pub(super) const RULES: Rules = Rules {
@@ -29,6 +31,7 @@ pub(super) const RULES: Rules = Rules {
         }),
         ("Available", |service, _| available(service).into()),
     ],
+    digest: Some(digest),
     subresources: &[("status", Strategy { validate: validate_status, ..Strategy::STATUS })],
     strategy: Strategy {
         prepare,
@@ -38,6 +41,64 @@ pub(super) const RULES: Rules = Rules {
     },
     ..Rules::ORDINARY
 };
+
+/// An API service that is behind a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteService {
+    /// Its name.
+    pub name: Box<str>,
+    /// The group that it serves.
+    pub group: Box<str>,
+    /// The version of the group.
+    pub version: Box<str>,
+    /// The namespace of the service.
+    pub namespace: Box<str>,
+    /// The name of the service.
+    pub service: Box<str>,
+    /// The port of the service.
+    pub port: u16,
+    /// The certificates that vouch for it, as PEM; if empty, those of the system do.
+    pub bundle: Box<[u8]>,
+    /// Whether any certificate will do.
+    pub is_insecure: bool,
+    /// Whether it is available.
+    pub is_available: bool,
+}
+
+impl RemoteService {
+    /// The service that an API service is behind; `None`, if this server is.
+    pub fn of(api_service: &Value) -> Option<RemoteService> {
+        let spec = &api_service["spec"];
+        let service = spec.get("service").filter(|service| !service.is_null())?;
+        Some(RemoteService {
+            name: meta::name(api_service).into(),
+            group: text(spec, "/group").into(),
+            version: text(spec, "/version").into(),
+            namespace: text(service, "/namespace").into(),
+            service: text(service, "/name").into(),
+            port: number(service, "/port").and_then(|port| u16::try_from(port).ok()).unwrap_or_default(),
+            bundle: STANDARD.decode(text(spec, "/caBundle")).unwrap_or_default().into(),
+            is_insecure: flag(spec, "/insecureSkipTLSVerify"),
+            is_available: available(api_service) == "True",
+        })
+    }
+
+    /// The service that a stored API service is behind. Those without a digest are of this server, which starts with them.
+    pub fn stored(entry: &Entry) -> Option<Arc<RemoteService>> {
+        entry.digest()
+    }
+}
+
+/// The digest of an API service; of one of this server there is not much to know.
+fn digest(api_service: &Value) -> Digest {
+    match RemoteService::of(api_service) {
+        Some(remote) => {
+            let bytes = size_of::<RemoteService>() + remote.bundle.len();
+            Digest::new(remote, bytes)
+        }
+        None => Digest::new((), 0),
+    }
+}
 
 /// The status of the condition `Available`, with the reason where it is not met.
 fn available(service: &Value) -> String {

@@ -144,6 +144,11 @@ impl Registry {
         self.versions().any(|served| served.is(group, version) && !served.version.is_custom())
     }
 
+    /// Whether there are built-in resources in that group.
+    pub fn has_built_in_group(&self, group: &str) -> bool {
+        self.versions().any(|served| served.version.group == group && !served.version.is_custom())
+    }
+
     /// Whether it has versions that a server has only if it is asked for them.
     pub fn has_optional(&self) -> bool {
         self.versions().any(|served| served.version.is_optional())

@@ -73,8 +73,9 @@ mod types;
 pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
 pub(crate) use admission_registration::{EXCLUDED, STATIC, expressions};
+pub use api_services::RemoteService;
 pub(crate) use apps::selector_text as scale_selector;
-pub(crate) use certificates::requested_subject;
+pub(crate) use certificates::{request_der, requested_subject};
 pub(crate) use compared::Compared;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
@@ -82,6 +83,9 @@ pub(crate) use custom_resource_definitions::{Approval, approval_of, has_bad_cert
 pub(crate) use enabled::enabled;
 pub(crate) use fields::{at, carry_over, child, flag, items, number, strings, text};
 use fields::{default_to, sync_first};
+pub(crate) use flow_control::digests::{
+    Distinguisher, FlowRule, FlowSchema, FlowSubjects, Names, PathFlow, PriorityLevel, Queuing, ResourceFlow,
+};
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};

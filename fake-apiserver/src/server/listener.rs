@@ -4,15 +4,17 @@ use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use super::socket::Socket;
+use super::tls::Identity;
 use crate::auth::ClientCertificate;
 use crate::http::{Peer, Replica, Wire, places, serve};
 use crate::threads;
+use control::fault::TlsDo;
 use http::Request;
 use hyper::body::Incoming;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -28,6 +30,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(3 * 60);
 /// Connections that the kernel keeps until they are accepted; as in Go, no more than the kernel's own limit (4,096). A
 /// client that finds the queue full tries again after a second.
 const BACKLOG: u32 = 4096;
+
+/// The address in a certificate of another server: one of those for documentation.
+const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 pub(super) struct Listener {
     pub(super) listener: TcpListener,
@@ -104,6 +109,14 @@ async fn handshake(
     let (stream, resets) = Socket::new(stream);
     let mut peer = Peer { address: Some(address), resets: Some(resets), ..Peer::default() };
     let Some(acceptor) = acceptor else { return serve_connection(stream, peer, replica, stop).await };
+    let acceptor = match replica.cluster.faults.next_connection(replica.index) {
+        None => acceptor,
+        Some(TlsDo::Close) => return,
+        Some(TlsDo::WrongCertificate) => match Identity::generate(ELSEWHERE, &[], None) {
+            Ok((identity, _)) => TlsAcceptor::from(identity.server_config()),
+            Err(error) => return tracing::warn!(%error, "no wrong certificate could be made"),
+        },
+    };
     let handshake = tokio::select! {
         () = stop.cancelled() => return,
         handshake = tokio::time::timeout(HEAD, acceptor.accept(stream)) => handshake,

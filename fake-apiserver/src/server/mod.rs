@@ -9,6 +9,7 @@ mod gathered;
 mod kubeconfig;
 mod lifetime;
 mod listener;
+mod p521;
 mod refusals;
 mod replica;
 mod seed;
@@ -25,6 +26,8 @@ use crate::cluster::Cluster;
 use crate::commit::saved;
 use crate::controllers::Controllers;
 use crate::fault::Faults;
+use ::control::Order;
+use ::control::recording::What;
 use kubeconfig::Kubeconfig;
 use std::fmt;
 use std::path::Path;
@@ -128,7 +131,13 @@ impl FakeApiServer {
 
     /// Compacts the history up to now: watches and lists that need it get 410.
     pub fn compact(&self) {
-        self.cluster.store.compact(self.cluster.store.revision());
+        self.forget_history(self.cluster.store.revision());
+    }
+
+    fn forget_history(&self, revision: u64) {
+        self.cluster.store.compact(revision);
+        let order = Order::Compact { revision: Some(revision) };
+        self.cluster.log.recorder().note(move || What::Order(Box::new(order)));
     }
 
     /// Ends all open watches, as a restarted server does. Clients may open new ones at once.
@@ -159,6 +168,7 @@ impl FakeApiServer {
         if let Some(auditor) = &self.cluster.policy.auditor {
             auditor.shut_down().await;
         }
+        self.cluster.log.recorder().close().await;
     }
 }
 

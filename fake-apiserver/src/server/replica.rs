@@ -13,6 +13,8 @@ use crate::clock::OffsetClock;
 use crate::http::Peer;
 use crate::http::Replica;
 use crate::threads;
+use control::recording::What;
+use control::{Cut, Order, ReplicaChange, Running, ViewState};
 use futures::future::join_all;
 use rustls::ServerConfig;
 use std::fmt;
@@ -68,6 +70,28 @@ impl RunningReplica {
     pub(super) fn behind(other: &RunningReplica, path: String, replica: Arc<Replica>, clock: OffsetClock) -> Self {
         let life = Mutex::new(Life::begin(&replica, [None, None]));
         RunningReplica { secure: other.secure.clone(), insecure: other.insecure, path, clock, replica, life }
+    }
+
+    /// Lets `replica` accept connections on ports of its own, at the addresses of another server and like that one.
+    ///
+    /// # Errors
+    /// If there are no more ports.
+    pub(super) fn beside(other: &RunningReplica, mut replica: Arc<Replica>, clock: OffsetClock) -> io::Result<Self> {
+        let bind = |address: SocketAddr| {
+            let listener = listener::bind(SocketAddr::new(address.ip(), 0))?;
+            let bound = listener.local_addr()?;
+            io::Result::Ok((listener, bound))
+        };
+        let secure = other.secure.as_ref().map(|(address, tls)| io::Result::Ok((bind(*address)?, tls.clone())));
+        let insecure = other.insecure.map(bind);
+        let (secure, insecure) = (secure.transpose()?, insecure.transpose()?);
+        let bound = secure.as_ref().map(|((_, bound), _)| bound).or(insecure.as_ref().map(|(_, bound)| bound));
+        // Nobody else has it yet.
+        if let (Some(bound), Some(replica)) = (bound, Arc::get_mut(&mut replica)) {
+            let host = replica.address.rsplit_once(':').map_or("", |(host, _)| host);
+            replica.address = format!("{host}:{}", bound.port());
+        }
+        Ok(RunningReplica::run(replica, clock, secure, insecure))
     }
 
     /// Whether it has ports of its own.
@@ -130,22 +154,28 @@ impl RunningReplica {
     /// Sets the offset of its clock, in seconds (negative: behind). Beyond the range of `jiff::Timestamp` it stands still.
     pub fn set_clock_offset(&self, seconds: i64) {
         self.clock.set_offset(seconds);
+        self.note(ReplicaChange { clock_offset_seconds: Some(seconds), ..ReplicaChange::default() });
     }
 
     /// Holds its cache back: reads that accept stale data return the present state, and watches get no events,
     /// until it is [released](Self::release). Reads without a `resourceVersion` stay consistent.
     pub fn hold(&self) {
         self.replica.view.hold(&self.replica.cluster.store);
+        self.note(ReplicaChange { view: Some(ViewState::Held), ..ReplicaChange::default() });
     }
 
     /// Releases its cache after a [`hold`](Self::hold): watches get the events that they missed.
     pub fn release(&self) {
-        self.replica.view.release();
+        if self.is_held() {
+            self.replica.view.release();
+            self.note(ReplicaChange { view: Some(ViewState::Live), ..ReplicaChange::default() });
+        }
     }
 
     /// Ends its open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
         self.replica.end_watches(self.life().watches.child_token());
+        self.note(ReplicaChange { watches: Some(Cut::End), ..ReplicaChange::default() });
     }
 
     /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests in
@@ -157,6 +187,7 @@ impl RunningReplica {
             life.tasks.clone()
         };
         tasks.wait().await;
+        self.note(ReplicaChange { state: Some(Running::Stopped), ..ReplicaChange::default() });
     }
 
     /// Starts it again after a [`stop`](Self::stop), on the same ports.
@@ -172,7 +203,14 @@ impl RunningReplica {
             listeners[1] = Some(Listener { listener: listener::bind(*address)?, tls: None });
         }
         *self.life() = Life::begin(&self.replica, listeners);
+        self.note(ReplicaChange { state: Some(Running::Running), ..ReplicaChange::default() });
         Ok(())
+    }
+
+    /// Puts a change of it into the recording.
+    fn note(&self, change: ReplicaChange) {
+        let change = ReplicaChange { replica: self.replica.index, ..change };
+        self.replica.cluster.log.recorder().note(move || What::Order(Box::new(Order::Replica(change))));
     }
 
     /// Serves a connection as if it had been accepted on the plain HTTP port.

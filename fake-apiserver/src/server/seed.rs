@@ -55,7 +55,7 @@ impl Seed {
             let before = cluster.catalogs.load();
             let content = cluster.store.freeze();
             let ids = cluster.ids.below(u64::MAX);
-            let (idle, _) = fork(replica, &content, ids, CancellationToken::new());
+            let (idle, _) = fork(replica, &content, ids, "", CancellationToken::new());
             // The served resources are no part of the content.
             if Arc::ptr_eq(&before, &idle.cluster.catalogs.load()) {
                 return Seed(Arc::new(Frozen { content, replica: idle, ids }));
@@ -75,7 +75,7 @@ impl Seed {
         let Frozen { content, replica, ids } = &*self.0;
         let mut hasher = DefaultHasher::new();
         (ids, name).hash(&mut hasher);
-        fork(replica, content, hasher.finish(), stop)
+        fork(replica, content, hasher.finish(), name, stop)
     }
 
     /// The revision of the content.
@@ -85,10 +85,17 @@ impl Seed {
 }
 
 /// A server of another cluster with that content, like this one, and its clock.
-fn fork(replica: &Replica, content: &store::Frozen, ids: u64, stop: CancellationToken) -> (Arc<Replica>, OffsetClock) {
-    let cluster = Arc::new(replica.cluster.fork(content, ids, &stop));
+fn fork(
+    replica: &Replica,
+    content: &store::Frozen,
+    ids: u64,
+    name: &str,
+    stop: CancellationToken,
+) -> (Arc<Replica>, OffsetClock) {
+    let cluster = Arc::new(replica.cluster.fork(content, ids, name, &stop));
     let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
     let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
+    own.flow = replica.flow.as_ref().map(|flow| flow.fork(&replica.cluster.store, content.revision()));
     own.transport_security.clone_from(&replica.transport_security);
     own.origins.clone_from(&replica.origins);
     own.pages.clone_from(&replica.pages);

@@ -6,6 +6,7 @@
 //! Generated certificates are valid from 1975 to 4096 (rcgen's defaults), as tests move clocks. Keys are ECDSA P-256, which
 //! take well under a millisecond to make.
 
+use super::p521;
 use crate::auth::ClientAuthorities;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -89,11 +90,7 @@ impl Identity {
         others: &[String],
         clients: Option<&ClientAuthorities>,
     ) -> Result<(Self, Pair), IdentityError> {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        params.distinguished_name.push(DnType::CommonName, "fake-apiserver-ca");
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        let authority = issuer("fake-apiserver-ca")?;
 
         let mut names: Vec<String> = NAMES.iter().map(ToString::to_string).collect();
         names.extend(["127.0.0.1".to_string(), "::1".to_string()]);
@@ -146,12 +143,29 @@ impl Identity {
     }
 }
 
+/// A new authority of that name.
+///
+/// # Errors
+/// If the operating system has no randomness.
+pub(super) fn authority(name: &str) -> Result<Pair, IdentityError> {
+    let authority = issuer(name)?;
+    Ok(Pair { certificate: authority.pem(), key: authority.key().serialize_pem() })
+}
+
+fn issuer(name: &str) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.distinguished_name.push(DnType::CommonName, name);
+    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
+}
+
 fn server_config(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
     clients: Option<&ClientAuthorities>,
 ) -> Result<Arc<ServerConfig>, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(p521::provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let builder = match clients {
         None => builder.with_no_client_auth(),
@@ -216,15 +230,19 @@ pub(super) fn certificates_der(pem: &str) -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustls::crypto::CryptoProvider;
     use rustls::pki_types::ServerName;
     use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConnection};
 
     /// Does a handshake with `identity` under `name`, and returns the negotiated protocol.
     fn handshake(identity: &Identity, name: &str) -> Result<Vec<u8>, rustls::Error> {
+        handshake_by(rustls::crypto::aws_lc_rs::default_provider(), identity, name)
+    }
+
+    fn handshake_by(provider: CryptoProvider, identity: &Identity, name: &str) -> Result<Vec<u8>, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(identity.authority_pem().as_bytes()).expect("a certificate"))?;
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
@@ -252,6 +270,16 @@ mod tests {
             assert_eq!(handshake(&identity, name), Ok(b"h2".to_vec()), "{name}");
         }
         assert!(handshake(&identity, "example.com").is_err());
+    }
+
+    #[test]
+    fn clients_may_know_one_curve_alone() {
+        let (identity, _) = Identity::generate("127.0.0.1".parse().unwrap(), &[], None).unwrap();
+        for group in p521::provider().kx_groups {
+            let mut provider = p521::provider();
+            provider.kx_groups = vec![group];
+            assert_eq!(handshake_by(provider, &identity, "localhost"), Ok(b"h2".to_vec()), "{group:?}");
+        }
     }
 
     #[test]

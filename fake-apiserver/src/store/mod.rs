@@ -299,6 +299,11 @@ impl Store {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// Takes revisions without a change; returns the newest. `None` if there are not as many.
+    pub fn advance(&self, by: u64) -> Option<u64> {
+        self.write(|state| state.advance(by))
+    }
+
     /// Runs a write under the state's lock, and delivers its event after it.
     fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let result = change(&mut self.state());

@@ -143,6 +143,12 @@ impl State {
         self.revision
     }
 
+    /// Takes revisions without a change, as writes of other keys do in etcd; returns the newest. `None` if there are not as many.
+    pub(super) fn advance(&mut self, by: u64) -> Option<u64> {
+        self.revision = self.revision.checked_add(by)?;
+        Some(self.revision)
+    }
+
     /// The revision before which no watch of the resource begins, whatever the history has.
     pub(super) fn begun(&self, resource: ResourceId) -> u64 {
         self.begun.get(&resource).copied().unwrap_or(self.began)

@@ -33,7 +33,19 @@ impl Getter {
     /// # Errors
     /// If TLS cannot be set up.
     pub(crate) fn new(bundle: Vec<u8>, network: &Arc<Network>) -> Result<Getter, String> {
-        let key = Key { bundle, is_unchecked: false, certificate: None, server_name: None, is_local: true };
+        Getter::of(Key { bundle, is_unchecked: false, certificate: None, server_name: None, is_local: true }, network)
+    }
+
+    /// A client of servers with whatever certificates.
+    ///
+    /// # Errors
+    /// If TLS cannot be set up.
+    pub(crate) fn unchecked(network: &Arc<Network>) -> Result<Getter, String> {
+        let (bundle, server_name) = (Vec::new(), None);
+        Getter::of(Key { bundle, is_unchecked: true, certificate: None, server_name, is_local: true }, network)
+    }
+
+    fn of(key: Key, network: &Arc<Network>) -> Result<Getter, String> {
         let nowhere = Url::parse("https://localhost")?;
         let client = Client {
             target: Target { url: nowhere, service: None },

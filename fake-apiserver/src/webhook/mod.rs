@@ -10,6 +10,7 @@
 
 mod alerts;
 mod answer;
+mod backend;
 mod call;
 mod client_certificate;
 mod cluster;
@@ -26,6 +27,7 @@ mod transport;
 mod trust;
 mod url;
 
+pub(crate) use backend::{Backend, ProxyCertificate};
 pub(crate) use credentials::Credentials;
 pub(crate) use document::Document;
 pub(crate) use getter::{Fetched, Getter};

@@ -36,6 +36,11 @@ impl Network {
         self.services.address(namespace, name, port)
     }
 
+    /// Whether somebody has said where a port of a service leads.
+    pub(crate) fn is_given(&self, namespace: &str, name: &str, port: u16) -> bool {
+        self.services.is_given(namespace, name, port)
+    }
+
     /// The transport for clients with the same authorities and the same certificate.
     ///
     /// # Errors

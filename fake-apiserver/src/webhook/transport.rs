@@ -32,6 +32,7 @@ use std::{env, fs, io};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 /// The names of Go's library for itself, by its protocol (`defaultUserAgent` of `net/http`, Go 1.26).
 const GO_HTTP1: &str = "Go-http-client/1.1";
@@ -232,9 +233,7 @@ impl Transport {
             let connected = Connection { kind: Kind::Own(sender), alert: Alert::default() };
             return Ok((connected, tokio::spawn(connection)));
         }
-        let name = self.server_name.as_ref().unwrap_or(&url.host).clone();
-        let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
-        let stream = self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))?;
+        let stream = self.secured(stream, &url.host).await?;
         let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let alert = Alert::default();
         let io = TokioIo::new(Alerting::new(stream, alert.clone()));
@@ -245,6 +244,19 @@ impl Transport {
         let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
         let end = tokio::spawn(connection);
         Ok((self.pool(origin, |pool| pool.share(sender, alert)), end))
+    }
+
+    /// A connection to an address on which TLS is spoken with the host of that name, unless another name is known.
+    pub(super) async fn secure(&self, address: &Address, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+        let stream = dial(address).await?;
+        stream.set_nodelay(true).ok();
+        self.secured(stream, host).await
+    }
+
+    async fn secured(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+        let name = self.server_name.as_deref().unwrap_or(host).to_owned();
+        let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
+        self.tls()?.connect(name, stream).await.map_err(|error| tls_error(&error))
     }
 
     fn tls(&self) -> Result<TlsConnector, Failed> {

@@ -20,6 +20,7 @@ mod certificate;
 mod constraints;
 pub(crate) mod der;
 mod extensions;
+mod issue;
 mod key;
 mod name;
 mod names;
@@ -30,6 +31,7 @@ mod signature;
 mod time;
 
 pub(crate) use certificate::{Certificate, decimal};
+pub(crate) use issue::{Authority, Issue};
 pub(crate) use key::KeyKind;
 pub(crate) use name::{Name, ORGANIZATION};
 pub(crate) use pool::{Pool, Usage};

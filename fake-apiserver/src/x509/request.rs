@@ -35,6 +35,8 @@ pub(crate) struct CertificateRequest<'a> {
     signature_algorithm: &'a [u8],
     signature: Cow<'a, [u8]>,
     pub(crate) subject: Name<'a>,
+    /// The alternative names that are asked for.
+    pub(crate) names: AlternativeNames<'a>,
     /// The key with its algorithm (`SubjectPublicKeyInfo`), whole.
     pub(crate) key_info: &'a [u8],
     key_algorithm: &'a [u8],
@@ -90,12 +92,13 @@ impl<'a> CertificateRequest<'a> {
         }
         let key_kind = key::kind(key_algorithm.id, key_algorithm.parameters, &key)?;
         let subject = Name::of_request(subject)?;
-        check_extensions(attributes.iter().map(|attribute| attribute.whole))?;
+        let names = requested_names(attributes.iter().map(|attribute| attribute.whole))?;
         Ok(CertificateRequest {
             signed: signed.whole,
             signature_algorithm,
             signature,
             subject,
+            names,
             key_info: info.whole,
             key_algorithm: key_algorithm.content,
             key,
@@ -112,10 +115,10 @@ impl<'a> CertificateRequest<'a> {
     }
 }
 
-/// Checks the extensions that attributes ask for (`parseCSRExtensions`), and the alternative names among them.
-fn check_extensions<'a>(attributes: impl Iterator<Item = &'a [u8]>) -> Result<(), String> {
+/// The alternative names among the extensions that attributes ask for (`parseCSRExtensions`), which are checked.
+fn requested_names<'a>(attributes: impl Iterator<Item = &'a [u8]>) -> Result<AlternativeNames<'a>, String> {
     let mut seen = HashSet::new();
-    let mut names = Vec::new();
+    let mut found = None;
     for attribute in attributes {
         // An attribute that cannot be read is none.
         let Ok(Some(requested)) = requested_extensions(attribute) else { continue };
@@ -128,9 +131,12 @@ fn check_extensions<'a>(attributes: impl Iterator<Item = &'a [u8]>) -> Result<()
         if !extensions.iter().all(|(kind, _)| seen.insert(*kind)) {
             return Err("x509: certificate request contains duplicate requested extensions".into());
         }
-        names.extend(extensions.iter().filter(|(kind, _)| *kind == ALTERNATIVE_NAMES).map(|(_, value)| *value));
+        // There is one at most.
+        if let Some((_, value)) = extensions.iter().find(|(kind, _)| *kind == ALTERNATIVE_NAMES) {
+            found = Some(*value);
+        }
     }
-    names.into_iter().try_for_each(|names| AlternativeNames::parse(names).map(drop))
+    found.map(AlternativeNames::parse).transpose().map(Option::unwrap_or_default)
 }
 
 /// The value of an extension, whose criticality may be said before it.

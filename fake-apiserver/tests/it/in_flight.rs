@@ -1,4 +1,4 @@
-//! Limits on concurrent requests.
+//! Limits on concurrent requests without priority and fairness, and on streams and connections.
 
 use crate::support::{Answer, CONFIG_MAPS, Client, named, soon, start_with};
 use fake_apiserver::{FakeApiServer, On};
@@ -13,7 +13,7 @@ async fn user(server: &FakeApiServer) -> Client {
     client
 }
 
-/// Checks for the answer of `tooManyRequests` of apiserver v0.37.1 `pkg/server/filters/priority-and-fairness.go`.
+/// Checks for the answer of `tooManyRequests` of apiserver v0.37.1 `pkg/server/filters/maxinflight.go`.
 #[track_caller]
 fn expect_too_many(answer: &Answer) {
     assert_eq!((answer.code, answer.text()), (429, "Too many requests, please try again later.\n"));
@@ -25,7 +25,8 @@ fn expect_too_many(answer: &Answer) {
 
 #[tokio::test]
 async fn writes_beyond_the_limit_are_refused_and_nothing_else() {
-    let builder = FakeApiServer::builder().add_static_token("t", "u", &[]).max_mutating_requests_inflight(1);
+    let builder = FakeApiServer::builder().add_static_token("t", "u", &[]);
+    let builder = builder.priority_and_fairness(false).max_mutating_requests_inflight(1);
     let server = start_with(builder).await;
     let body = r#"{"metadata": {"name": "slow"}}"#;
     let head = format!(
@@ -54,7 +55,8 @@ async fn writes_beyond_the_limit_are_refused_and_nothing_else() {
 
 #[tokio::test]
 async fn reads_beyond_the_limit_are_refused_but_watches_last() {
-    let builder = FakeApiServer::builder().add_static_token("t", "u", &[]).max_requests_inflight(1);
+    let builder = FakeApiServer::builder().add_static_token("t", "u", &[]);
+    let builder = builder.priority_and_fairness(false).max_requests_inflight(1);
     let server = start_with(builder).await;
     let mut client = user(&server).await;
     let watches = [user(&server).await, user(&server).await].map(|client| client.watch("/api/v1/pods?watch=true", &[]));

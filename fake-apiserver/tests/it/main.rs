@@ -1,6 +1,7 @@
 //! Tests of the server from outside: over the wire, and as a library.
 
 mod admission;
+mod aggregation;
 mod audit;
 mod auth;
 mod certificates;
@@ -8,6 +9,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod flow;
 mod forks;
 mod front_proxies;
 mod goaway;
@@ -28,6 +30,7 @@ mod pages;
 mod policy_status;
 mod protobuf;
 mod public_api;
+mod recording;
 mod replicas;
 mod resources;
 mod robustness;

@@ -67,3 +67,44 @@ async fn the_pools_are_options() {
     let refused = FakeApiServer::builder().insecure().service_node_port_range(0..=8).start().await;
     assert_eq!(refused.expect_err("there are none").to_string(), "there are no node ports from 0 to 8");
 }
+
+#[tokio::test]
+async fn a_lost_address_is_restored_with_its_service() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let services = "/api/v1/namespaces/default/services";
+    let service = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
+    let service = client.post(services, &service).await.expect(201);
+    let address = format!("/apis/networking.k8s.io/v1/ipaddresses/{}", text(&service, "/spec/clusterIP"));
+    client.delete(&address).await.expect(200);
+    client.get(&address).await.expect(404);
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    client.patch(MERGE_PATCH, &format!("{services}/s"), &label).await.expect(200);
+    let restored = client.get(&address).await.expect(200);
+    assert_eq!(text(&restored, "/spec/parentRef/name"), "s");
+    // One whose service goes, too, stays away.
+    client.delete(&format!("{services}/s")).await.expect(200);
+    client.get(&address).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_definition_in_a_group_of_built_in_resources_is_not_served() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let version = |name: &str, storage: bool| json!({"name": name, "served": true, "storage": storage, "schema": {"openAPIV3Schema": {"type": "object"}}});
+    let definition = json!({
+        "metadata": {"name": "foos.networking.k8s.io", "annotations": {
+            "api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/1",
+        }},
+        "spec": {"group": "networking.k8s.io", "scope": "Namespaced", "names": {"plural": "foos", "kind": "Foo"},
+            "versions": [version("v1", true), version("v7", false)]},
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    client.post(path, &definition).await.expect(201);
+    let stored = client.get(&format!("{path}/foos.networking.k8s.io")).await.expect(200);
+    assert_eq!(text(&stored, "/status/acceptedNames/plural"), "foos");
+    for version in ["v1", "v7"] {
+        let path = format!("/apis/networking.k8s.io/{version}/namespaces/default/foos");
+        assert_eq!(client.get(&path).await.code, 404, "{version}");
+    }
+}

@@ -1,7 +1,9 @@
 //! Measurement of forks: the time that one takes, and the memory of many.
 
+mod clusters;
+
 use super::report::Unit;
-use super::{Bench, OWN};
+use super::{Bench, OWN, Programs};
 use anyhow::{Context, ensure};
 use std::process::Command;
 
@@ -10,8 +12,9 @@ const MEMORY: &str = "memory of 10,000 forks with ten writes each";
 const FORKS: f64 = 10_000.0;
 
 impl Bench<'_> {
-    /// Measures forks in a process of their own.
-    pub(super) fn forks(&mut self) -> anyhow::Result<()> {
+    /// Measures forks in a process of their own, and those that tests make over HTTP.
+    pub(super) fn forks(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        self.clusters(programs)?;
         if ![TIME, MEMORY].iter().any(|name| self.wants(name)) {
             return Ok(());
         }

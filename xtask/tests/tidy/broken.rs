@@ -139,6 +139,8 @@ fn what_is_no_circle_of_files_is_none() {
         // The name of a module in `mod` is no use of what is handed on under the same name.
         ("pub use two::two;", "", "use super::Own;"),
         ("use one::One;", "#[cfg(test)]\nmod tests { use super::super::Own; }", ""),
+        // Another crate that is called as a module is here.
+        ("use ::one::One;", "use super::Own;", ""),
         ("use one::One;", "pub(in crate::family) struct Inner; mod inner { use super::Inner; }", ""),
     ] {
         assert_eq!(family(parent, one, two).circles_of_files(), [""; 0], "{parent} | {one} | {two}");

@@ -123,6 +123,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
             homes: &[
                 "admission::matching::exempt",
                 "admission::plugins",
+                "aggregation",
                 "allocation",
                 "api::special",
                 "audit",
@@ -131,6 +132,8 @@ pub(crate) const ABSENCES: &[Absence] = &[
                 "coverage",
                 // `/namespaces/NAME` is in the path of every namespaced resource.
                 "discovery::openapi::recorded",
+                // Requests are classified by them.
+                "flow",
                 "http::route",
                 // Events are followed only by those who say so.
                 "living::known",
@@ -309,7 +312,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Words {
             of: FAKE,
             words: &["fs::write", "File::create", "File::options", "OpenOptions"],
-            homes: &["audit", "server::cert_dir", "server::kubeconfig"],
+            homes: &["audit", "recorder", "server::cert_dir", "server::kubeconfig"],
         }],
     },
 ];

@@ -162,6 +162,8 @@ fn imports<'t>(
                     name = Some(alias.clone());
                 }
             }
+            // `::name` is another crate, whatever is called so here: no path begins with nothing.
+            Token::Separator if path.is_empty() => path.push(String::new()),
             // `{self}` imports the module around it.
             Token::Word(word) if word == "self" && !path.is_empty() => name = path.last().cloned(),
             Token::Word(word) => {

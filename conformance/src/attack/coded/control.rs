@@ -60,6 +60,12 @@ pub(super) const ATTACKS: &[Coded] = &[
         |ground| Box::pin(seeds(ground)),
     ),
     attack(
+        "conditions-that-cost",
+        "Waits for an object, by expressions that are deep, dear or about nothing, and by patterns that are none.",
+        "422 422 200 422 422",
+        |ground| Box::pin(conditions(ground)),
+    ),
+    attack(
         "snapshots-that-lie",
         "Files of snapshots with other formats, offsets and numbers than they have.",
         "422 422 422 422 422",
@@ -214,6 +220,29 @@ async fn seeds(ground: &Ground) -> Result<String> {
     let after = ground.must("GET", &ground.path("configmaps"), &Value::Null).await?;
     let is_same = before["items"].as_array().map(Vec::len) == after["items"].as_array().map(Vec::len);
     codes.push(if is_same { "same" } else { "another" }.into());
+    Ok(codes.join(" "))
+}
+
+async fn conditions(ground: &Ground) -> Result<String> {
+    let port = Port::of(ground)?;
+    let about = |resource: &str, cel: String| {
+        json!({"resource": resource, "name": "default", "cel": cel, "timeoutSeconds": 0}).to_string()
+    };
+    let deep = format!("{}true{}", "(".repeat(50_000), ")".repeat(50_000));
+    let list = format!("[{}]", vec!["1"; 1000].join(","));
+    let dear = format!("{list}.all(a, {list}.all(b, {list}.all(c, a == b && b == c && self.metadata.name != 'x')))");
+    let mut codes = Vec::new();
+    for (path, body) in [
+        ("/objects/wait", about("namespaces", deep)),
+        ("/objects/wait", about("namespaces", "1 + 1".into())),
+        ("/objects/wait", about("namespaces", dear)),
+        ("/objects/wait", about("nothings", "true".into())),
+        ("/requests/wait", json!({"match": {"labelSelector": "a in (".repeat(1000)}, "timeoutSeconds": 0}).to_string()),
+    ] {
+        let (code, answer) = port.ask("POST", path, body).await?;
+        ensure!(code != 200 || answer["satisfied"] == false, "{answer}");
+        codes.push(code.to_string());
+    }
     Ok(codes.join(" "))
 }
 

@@ -10,6 +10,7 @@ mod answers;
 mod file;
 mod openapi;
 mod routes;
+mod stream;
 mod table;
 
 pub use file::write;
@@ -163,7 +164,7 @@ async fn serve(stream: tokio::net::TcpStream, house: Arc<House>) {
 
 async fn answer(house: &House, request: Request<Incoming>) -> Response<Reply> {
     match admitted(house, &request) {
-        Ok(()) => routes::answer(&*house.server, request).await.unwrap_or_else(|refusal| refused(&refusal)),
+        Ok(()) => routes::answer(&house.server, request).await.unwrap_or_else(|refusal| refused(&refusal)),
         Err(refusal) => refused(&refusal),
     }
 }

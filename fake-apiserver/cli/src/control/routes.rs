@@ -2,18 +2,19 @@
 //!
 //! A request becomes words in JSON: its body, the parts of its path that the line names, and what the line adds.
 
-use super::answers::{Reply, json, text};
-use super::openapi;
-use super::table::Means::{self, Document, Index, Orders};
+use super::answers::{Reply, events, json, text};
+use super::table::Means::{self, Document, Index, Orders, Stream};
 use super::table::Takes::{List, Nothing, Query, Text, Words};
 use super::table::{ROOT, ROUTES, Route};
+use super::{openapi, stream};
 use control::near::hint;
-use control::{Obeys, Order, Question, Refusal, decode};
+use control::{Obeys, Order, Question, Refusal, Requests, decode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the cluster, in paths that name one.
@@ -39,11 +40,12 @@ const PATTERNS: [(&str, &str); 7] = [
 ];
 
 /// Answers a request of someone who was let in.
-pub(super) async fn answer(server: &dyn Obeys, request: Request<Incoming>) -> Result<Response<Reply>, Refusal> {
+pub(super) async fn answer(server: &Arc<dyn Obeys>, request: Request<Incoming>) -> Result<Response<Reply>, Refusal> {
     let path = request.uri().path().to_owned();
     let Found { cluster, route, mut words } = find(request.method(), &path)?;
     let cluster = cluster.filter(|name| *name != CLUSTER).map(|name| server.cluster(name)).transpose()?;
-    let server = cluster.as_deref().unwrap_or(server);
+    let server = cluster.as_ref().unwrap_or(server);
+    let resumes = last_event(&request)?;
     let query = request.uri().query().unwrap_or_default().to_owned();
     match route.takes {
         Query => words.append(&mut of_query(&query)?),
@@ -73,13 +75,25 @@ pub(super) async fn answer(server: &dyn Obeys, request: Request<Incoming>) -> Re
     match route.means {
         Index => Ok(json(route.code, &openapi::index())),
         Document => Ok(json(route.code, openapi::document())),
-        Orders => orders(server, words.remove("orders").unwrap_or_default()).await,
+        Stream => {
+            let wanted: Requests = decode(&serde_json::to_vec(&words).map_err(Refusal::bad_request)?)?;
+            let since = resumes.unwrap_or(wanted.since);
+            Ok(events(stream::events(server.clone(), Requests { since, ..wanted }).await?))
+        }
+        Orders => orders(&**server, words.remove("orders").unwrap_or_default()).await,
         Means::Order(name) => Ok(json(route.code, &server.obey(named::<Order>("order", name, words)?).await?)),
         Means::Question(name) => match server.ask(named::<Question>("question", name, words)?).await? {
             Value::String(content) => Ok(text(content)),
             answer => Ok(json(route.code, &answer)),
         },
     }
+}
+
+/// The cursor of the last event that a client has had, if it says so.
+fn last_event(request: &Request<Incoming>) -> Result<Option<u64>, Refusal> {
+    let Some(value) = request.headers().get("last-event-id") else { return Ok(None) };
+    let cursor = value.to_str().ok().and_then(|text| text.parse().ok());
+    cursor.map(Some).ok_or_else(|| Refusal::bad_request("Last-Event-ID is not a cursor"))
 }
 
 /// The meaning of a request's method and path.

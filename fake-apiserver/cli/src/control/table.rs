@@ -17,6 +17,8 @@ pub(super) enum Means {
     Index,
     /// The document that describes the port.
     Document,
+    /// The recorded requests, as they come.
+    Stream,
 }
 
 /// The body of a request.
@@ -46,7 +48,7 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
 }
 
-use Means::{Document, Index, Order, Orders, Question};
+use Means::{Document, Index, Order, Orders, Question, Stream};
 use Takes::{List, Nothing, Query, Text, Words};
 
 /// A line whose success is a 200.
@@ -76,7 +78,9 @@ pub(super) const ROUTES: &[Route] = &[
     route("PATCH", "/clock", Order("setClock"), Words, "Sets the clock, freezes it, lets it run"),
     route("POST", "/clock/advance", Order("advanceClock"), Words, "Advances the clock, and does what is due"),
     route("POST", "/history/compact", Order("compact"), Words, "Forgets the history: who needs it gets 410"),
-    route("POST", "/watches/end", Order("endWatches"), Words, "Ends open watches as a restarted server does"),
+    route("POST", "/revision/advance", Order("advanceRevision"), Words, "Takes revisions without a change"),
+    route("GET", "/watches", Question("watches"), Query, "The open watches: verb, resource, namespace, name, user, userAgent"),
+    route("POST", "/watches/end", Order("endWatches"), Words, "Ends open watches: all as a restarted server does, or those that a pattern matches; with 410 or broken off"),
     route("GET", "/replicas", Question("replicas"), Nothing, "The replicas"),
     route("PATCH", "/replicas/{replica}", Order("replica"), Words, "Stops or starts a replica, holds its cache, sets its clock wrong, ends its watches"),
     route("GET", "/controllers", Question("controllers"), Nothing, "The controllers that run"),
@@ -86,6 +90,8 @@ pub(super) const ROUTES: &[Route] = &[
     route("GET", "/clusters", Question("clusters"), Nothing, "The clusters"),
     route("POST", "/clusters", Order("createCluster"), Words, "Makes a cluster that begins with the objects of another one, or of a seed").created(),
     route("GET", "/clusters/{name}", Question("cluster"), Nothing, "A cluster: its URL, its kubeconfig"),
+    route("PUT", "/clusters/{name}", Order("ensureCluster"), Words, "Makes such a cluster, unless there is one of that name"),
+    route("POST", "/hold", Order("hold"), Nothing, "Says that a cluster is still needed, under its path: /clusters/NAME/hold"),
     route("DELETE", "/clusters/{cluster}", Order("deleteCluster"), Nothing, "Removes a cluster that was made"),
     route("GET", "/kubeconfig", Question("kubeconfig"), Nothing, "The kubeconfig of the administrator, for a file; of another cluster under its path"),
     route("GET", "/seeds", Question("seeds"), Nothing, "The seeds"),
@@ -100,7 +106,9 @@ pub(super) const ROUTES: &[Route] = &[
     route("POST", "/snapshots/{snapshot}/restore", Order("restore"), Words, "Puts the objects of a snapshot in the place of those that there are"),
     route("POST", "/reset", Order("reset"), Words, "The server as it was at its start, or with the objects of a snapshot"),
     route("POST", "/seed", Order("seed"), Text("objects"), "Applies objects, a stream of YAML or JSON: all, or none"),
+    route("POST", "/objects/wait", Question("waitObject"), Words, "An object, once it contains something, an expression is true of it, or it is gone"),
     route("GET", "/requests", Question("requests"), Query, "Recorded requests: verb, resource, namespace, name, user, userAgent, since, limit, writes"),
+    route("GET", "/requests/stream", Stream, Query, "The same as server-sent events, as they come; Last-Event-ID resumes"),
     route("POST", "/requests/query", Question("requests"), Words, "Recorded requests that a pattern matches"),
     route("POST", "/requests/wait", Question("wait"), Words, "Recorded requests, once there are enough; says which came close"),
     route("POST", "/requests/verify", Question("verify"), Words, "Whether the recorded requests are the expected ones"),

@@ -3,6 +3,7 @@
 use super::Flags;
 use super::controllers::{chosen, is_wanted};
 use super::gates::Setting;
+use super::told;
 use super::values::Listed;
 use anyhow::Context;
 use fake_apiserver::{AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StartError};
@@ -11,6 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const CLIENT_CA_FILE: &str = "client-ca-file";
+const CLUSTER_SIGNING_CERT_FILE: &str = "cluster-signing-cert-file";
+const CLUSTER_SIGNING_KEY_FILE: &str = "cluster-signing-key-file";
 const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
 const SIGNING_KEY_FILE: &str = "service-account-signing-key-file";
 const TLS_CERT_FILE: &str = "tls-cert-file";
@@ -53,13 +56,20 @@ impl Flags {
         let wanted = |one: Controller, default| is_wanted(one, &choices, default);
         builder = builder.namespace_controller(wanted(Controller::Namespace, !self.is_bare));
         builder = builder.cluster_role_aggregation(wanted(Controller::ClusterRoleAggregation, !self.is_bare));
-        builder = builder.controllers(chosen(&choices)).nodes(self.nodes.iter().cloned());
+        builder =
+            builder.controllers(chosen(&choices)).furnished(self.like_a_cluster).nodes(self.nodes.iter().cloned());
         builder = given(builder, self.pods.clone(), Builder::pods);
+        if let (Some(certificate), Some(key)) = (&self.cluster_signing_cert_file, &self.cluster_signing_key_file) {
+            let certificate = read(CLUSTER_SIGNING_CERT_FILE, certificate)?;
+            builder = builder.cluster_signing_pem(&certificate, &read(CLUSTER_SIGNING_KEY_FILE, key)?);
+        }
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.control.clock(), Builder::clock);
+        builder = given(builder, self.control.record.as_ref(), Builder::record);
+        builder = given(builder, self.replayed.as_ref(), Builder::replay);
         builder = builder.record_requests(self.control.is_on()).coverage(self.control.coverage.is_some());
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.denies_anonymous(), Builder::anonymous_auth);
@@ -82,6 +92,9 @@ impl Flags {
         for one in &self.resolve_service {
             builder = builder.add_service_address(&one.namespace, &one.name, one.port, one.address);
         }
+        if let (Some(certificate), Some(key)) = (&self.proxy_client_cert_file, &self.proxy_client_key_file) {
+            builder = builder.proxy_client_certificate(certificate, key);
+        }
         builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
         builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
         let file = self.admission_control_config_file.as_ref();
@@ -98,6 +111,10 @@ impl Flags {
         }
         builder = builder.flags(self.told());
         builder = builder.audit(self.audit.options.clone());
+        if !self.allow_metric_labels.is_empty() {
+            builder = builder.allow_metric_labels(told::pairs_of(&self.allow_metric_labels));
+        }
+        builder = given(builder, self.enable_priority_and_fairness, Builder::priority_and_fairness);
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
         builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);
@@ -139,6 +156,7 @@ impl Flags {
     fn culprit(&self, error: &StartError) -> Option<(&'static str, &Path)> {
         let (flag, path) = match error {
             StartError::ClientAuthorities(_) => (CLIENT_CA_FILE, self.client_ca_file.as_ref()),
+            StartError::ClusterSigning(_) => (CLUSTER_SIGNING_CERT_FILE, self.cluster_signing_cert_file.as_ref()),
             StartError::ServiceAccountKey { index, .. } => {
                 (SERVICE_ACCOUNT_KEY_FILE, self.service_account_key_file.get(*index))
             }

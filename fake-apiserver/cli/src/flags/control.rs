@@ -2,6 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use control::Order;
+use fake_apiserver::internals::yaml;
 use jiff::Timestamp;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -22,6 +24,13 @@ pub struct ControlFlags {
     /// File with the token of the control port; one is made by default
     #[arg(help_heading = CONTROL, long = "control-token-file", value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Begin with these rules by which requests fail, a list in YAML or JSON
+    #[arg(help_heading = CONTROL, long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+    /// Record what happens in this file, as it happens: fake-apiserver report FILE draws it, fake-apiserver replay FILE serves the objects of any
+    /// moment of it. Only its owner can read it: secrets are in it
+    #[arg(help_heading = CONTROL, long, value_name = "FILE")]
+    pub(super) record: Option<PathBuf>,
     /// Count what rules decide (of policies, definitions, webhooks and roles), and add that to this file at the end: fake-apiserver cover FILE
     /// says what was never tried
     #[arg(help_heading = CONTROL, long, value_name = "FILE")]
@@ -72,6 +81,25 @@ impl ControlFlags {
             Some(Start::At(time)) => Some(fake_apiserver::ManualClock::new(time)),
             _ => self.is_on().then(fake_apiserver::ManualClock::running),
         }
+    }
+
+    /// Whether a clock was asked for.
+    pub(super) fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// The order that adds the rules of the flags, if they name a file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has no rules; the error names it.
+    pub fn faults(&self) -> anyhow::Result<Option<Order>> {
+        let Some(path) = &self.faults else { return Ok(None) };
+        let failed = || format!("unable to read --faults {}", path.display());
+        let text = std::fs::read(path).with_context(failed)?;
+        let document =
+            yaml::parse(&text, &yaml::Deadline::default()).map_err(anyhow::Error::msg).with_context(failed)?;
+        let rules = control::decode(document.value.to_string().as_bytes()).with_context(failed)?;
+        Ok(Some(Order::ReplaceFaults { rules }))
     }
 
     /// The address of the control port, and its token if that was given; `None` without one.

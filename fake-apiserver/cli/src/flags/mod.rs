@@ -23,6 +23,7 @@ mod values;
 pub use bare::OWN_FLAGS;
 
 use crate::errors;
+use ::control::recording::Moment;
 use audit::AuditFlags;
 use authentication::AuthenticationFlags;
 use authorization::AuthorizationFlags;
@@ -49,7 +50,7 @@ use values::{
 };
 
 /// The forms of the command.
-const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
+const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver report FILE    draw a recorded run, as a page of HTML\n       fake-apiserver replay FILE --at MOMENT [FLAGS]    serve the objects of a moment of it\n       fake-apiserver cover FILES    what have tests never tried?\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
 
 /// The headings of the help.
 const FIRST: &str = "Used most";
@@ -88,6 +89,12 @@ pub struct Flags {
     /// Nodes that the kubelet registers, separated by commas; node-1 by default
     #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',')]
     nodes: Vec<String>,
+    /// PEM file with the authority by which certificatesigningrequest-signing-controller signs; made at start by default, and then a client CA
+    #[arg(help_heading = FIRST, long, value_name = "FILE", requires = "cluster_signing_key_file")]
+    cluster_signing_cert_file: Option<PathBuf>,
+    /// PEM file with its private key
+    #[arg(help_heading = FIRST, long, value_name = "FILE", requires = "cluster_signing_cert_file")]
+    cluster_signing_key_file: Option<PathBuf>,
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(help_heading = FIRST, long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
@@ -188,10 +195,16 @@ pub struct Flags {
     /// Range of the node ports of services; 30000-32767 by default
     #[arg(help_heading = API, long, value_name = "FIRST-LAST", value_parser = port_range)]
     service_node_port_range: Option<RangeInclusive<u16>>,
-    /// Address, such as default/hook:443=127.0.0.1:8443, at which webhooks behind a port of a service are called; repeatable. Others are at
-    /// the cluster IPs of their services
+    /// Address, such as default/hook:443=127.0.0.1:8443, at which webhooks, and API servers of API services, are found that are behind a port
+    /// of a service; repeatable. Others are at the cluster IPs of their services
     #[arg(help_heading = API, long, value_name = "NAMESPACE/NAME:PORT=ADDRESS", value_parser = service_address)]
     resolve_service: Vec<ServiceAddress>,
+    /// Certificate by which API servers that extend this one know it, in a file; with --proxy-client-key-file
+    #[arg(help_heading = API, long, value_name = "FILE", requires = "proxy_client_key_file")]
+    proxy_client_cert_file: Option<PathBuf>,
+    /// Key of that certificate, in a file
+    #[arg(help_heading = API, long, value_name = "FILE", requires = "proxy_client_cert_file")]
+    proxy_client_key_file: Option<PathBuf>,
 
     /// Issuer of service account tokens; repeat to accept others. New tokens have the first one
     #[arg(help_heading = TOKENS, long, value_name = "ISSUER")]
@@ -222,16 +235,24 @@ pub struct Flags {
     /// Seconds after which a watch that asks for no end is ended, at the earliest; it may last twice as long. 1800 by default
     #[arg(help_heading = LIMITS, long, value_name = "SECONDS")]
     min_request_timeout: Option<u32>,
-    /// Limit of concurrent requests that only read, without watches; further ones get 429. No limit by default, and with 0
+    /// Let flow schemas and priority levels decide which requests are served at once, which wait, and which get 429; true by default.
+    /// The seats that the levels share are then the sum of --max-requests-inflight and --max-mutating-requests-inflight
+    #[arg(help_heading = LIMITS, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    enable_priority_and_fairness: Option<bool>,
+    /// Limit of concurrent requests that only read, without watches; further ones get 429. 400 by default; without priority and
+    /// fairness 0 means no limit
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_requests_inflight: Option<usize>,
-    /// Limit of other concurrent requests; no limit by default, and with 0
+    /// Limit of other concurrent requests; 200 by default
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_mutating_requests_inflight: Option<usize>,
     /// Limit of concurrent requests, watches included, on an HTTP/2 connection; 1000 by default, and with 0 (kube-apiserver:
     /// 100)
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     http2_max_streams_per_connection: Option<u32>,
+    /// Values that a label of a metric may have, such as apiserver_request_total,code=200,201; others are shown as unexpected; repeatable
+    #[arg(help_heading = LIMITS, long, value_name = "METRIC,LABEL=VALUES")]
+    allow_metric_labels: Vec<String>,
     /// Number of connections of each port at a time; others wait until one ends. No limit by default, and with 0
     #[arg(help_heading = LIMITS, long, value_name = "N")]
     max_connections: Option<usize>,
@@ -267,6 +288,9 @@ pub struct Flags {
     /// Called as `kube-apiserver`: its defaults, and none of the controllers of a control plane.
     #[arg(skip)]
     is_bare: bool,
+    /// The moment that the server begins with.
+    #[arg(skip)]
+    replayed: Option<Moment>,
     /// The words that were given for each flag.
     #[arg(skip)]
     given: given::Given,
@@ -293,6 +317,25 @@ impl Flags {
         let of_cluster = [Choice::All, Choice::With(Controller::Scheduler), Choice::With(Controller::Kubelet)];
         let of_cluster = of_cluster.into_iter().filter(|_| self.like_a_cluster);
         self.controllers.iter().copied().chain(of_cluster).collect()
+    }
+
+    /// The same server, but it begins with a recorded moment, at which its clock stands still.
+    ///
+    /// # Errors
+    /// If a flag says something else about that.
+    pub fn replaying(mut self, moment: Moment) -> Result<Self, String> {
+        let others = [
+            (self.control.has_clock(), "--clock"),
+            (self.load.is_some(), "--load"),
+            (!self.etcd_servers.is_empty(), "--etcd-servers"),
+        ];
+        if let Some((_, flag)) = others.into_iter().find(|(given, _)| *given) {
+            return Err(format!(
+                "{flag} does not go with a replay, which has the objects and the clock of a recorded moment"
+            ));
+        }
+        self.replayed = Some(moment);
+        Ok(self)
     }
 
     /// Whether the program is called as `kube-apiserver`.

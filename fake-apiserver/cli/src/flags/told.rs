@@ -10,12 +10,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// The flags whose default here is another one, whatever the program is called.
-const OTHER_DEFAULTS: [(&str, &str); 7] = [
+const OTHER_DEFAULTS: [(&str, &str); 5] = [
     ("bind-address", "127.0.0.1"),
     ("cert-dir", ""),
     ("http2-max-streams-per-connection", "1000"),
-    ("max-mutating-requests-inflight", "0"),
-    ("max-requests-inflight", "0"),
     ("service-account-issuer", "[https://kubernetes.default.svc]"),
     // What kube-apiserver completes of its own.
     ("watch-cache-sizes", "[events#0,events.events.k8s.io#0]"),
@@ -108,6 +106,12 @@ fn pairs_in_csv(values: &[String]) -> Vec<String> {
         _ => csv::fields(value).unwrap_or_default(),
     };
     values.iter().flat_map(pairs).collect()
+}
+
+/// The keys and values of pairs, as `pflag` reads maps of texts.
+pub(super) fn pairs_of(values: &[String]) -> Vec<(String, String)> {
+    let pair = |pair: String| pair.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.to_owned()));
+    pairs_in_csv(values).into_iter().filter_map(pair).collect()
 }
 
 /// The pairs of a map, sorted; of the same key the last one.

@@ -26,6 +26,8 @@ pub enum Action {
     Events(Events),
     /// Reads from the past, if the request allows for that.
     Stale(Stale),
+    /// Spoils the handshake of a new connection. A rule with it is about connections, not about requests.
+    Tls(Tls),
 }
 
 /// An answer: a Status object.
@@ -186,6 +188,27 @@ pub struct Stale {
     pub behind: Option<u64>,
 }
 
+/// A spoilt handshake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Tls {
+    /// How it fails.
+    #[serde(rename = "do")]
+    pub act: TlsDo,
+}
+
+/// How a handshake fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum TlsDo {
+    /// The connection is closed in the place of an answer.
+    Close,
+    /// The server shows a certificate of another server, by an authority that nobody knows.
+    WrongCertificate,
+}
+
 /// A step of a sequence: a preset's name or `pass`, an action, or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -245,6 +268,7 @@ impl Action {
             Action::Watch(_) => "watch",
             Action::Events(_) => "events",
             Action::Stale(_) => "stale",
+            Action::Tls(_) => "tls",
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Rule;
 use super::action::{Action, Body, Connection, Delay, Events, Stale, Status, Step, When};
+use crate::matching::Match;
 use crate::near::hint;
 use crate::refusal::{Cause, Refusal};
 
@@ -25,7 +26,7 @@ pub struct Known<'k> {
 /// # Errors
 /// 422 with all that is wrong.
 pub fn check(rule: &Rule, known: &Known<'_>) -> Result<(), Refusal> {
-    let mut causes = Vec::new();
+    let mut causes = rule.on.causes();
     for (index, verb) in rule.on.verbs.iter().enumerate() {
         if !verb.contains('*') && !VERBS.contains(&verb.as_str()) && !METHODS.contains(&verb.as_str()) {
             let why = format!("it is none of {}{}", VERBS.join(", "), hint(verb, VERBS));
@@ -59,11 +60,26 @@ pub fn check(rule: &Rule, known: &Known<'_>) -> Result<(), Refusal> {
         }
         _ => {}
     }
+    if rule.is_about_connections() {
+        check_connections(rule, &mut causes);
+    }
     check_actions("actions", &rule.actions, &mut causes);
     for (index, step) in rule.sequence.iter().enumerate() {
         check_actions(&format!("sequence[{index}]"), &Step::actions(step), &mut causes);
     }
     if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid("faults", rule.name.as_deref().unwrap_or(""), causes)) }
+}
+
+/// Checks a rule about connections: of them no more is known than the replica.
+fn check_connections(rule: &Rule, causes: &mut Vec<Cause>) {
+    if (Match { replicas: Vec::new(), ..rule.on.clone() }) != Match::default() {
+        causes.push(Cause::invalid("match", "...", "of a connection that begins only the replica is known"));
+    }
+    let others = |action: &Action| !matches!(action, Action::Tls(_) | Action::Pass(_));
+    let steps = rule.sequence.iter().flat_map(Step::actions);
+    if rule.actions.iter().cloned().chain(steps).any(|action| others(&action)) {
+        causes.push(Cause::invalid("actions", "...", "tls stands alone: the other actions are about requests"));
+    }
 }
 
 /// Whether a pattern of resources can match one that is served.

@@ -4,7 +4,7 @@ mod action;
 mod check;
 
 pub use action::{
-    Action, Body, Connection, Delay, Do, Events, Scope, Stale, Status, Step, Steps, Watch, WatchDo, When,
+    Action, Body, Connection, Delay, Do, Events, Scope, Stale, Status, Step, Steps, Tls, TlsDo, Watch, WatchDo, When,
 };
 pub use check::{Known, check};
 
@@ -70,6 +70,12 @@ fn is_certain(probability: &f64) -> bool {
 }
 
 impl Rule {
+    /// Whether it is about new connections, and not about requests.
+    pub fn is_about_connections(&self) -> bool {
+        let steps = self.sequence.iter().flat_map(Step::actions);
+        self.actions.iter().cloned().chain(steps).any(|action| matches!(action, Action::Tls(_)))
+    }
+
     /// The actions on the `struck`-th request, counted from 0; `None` if the rule is spent.
     pub fn outcome(&self, struck: u32) -> Option<Vec<Action>> {
         match self.left(struck) {

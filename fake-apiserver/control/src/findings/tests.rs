@@ -14,6 +14,7 @@ fn request(cursor: u64, line: &str, body: Option<Value>) -> Request {
     Request {
         cursor,
         replica: 0,
+        took_micros: 0,
         received: jiff::Timestamp::from_second(cursor as i64 / 2).unwrap(),
         user: words[0].into(),
         impersonated: None,

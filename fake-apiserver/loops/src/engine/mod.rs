@@ -20,6 +20,7 @@ use crate::kinds::Kinds;
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
 use crate::profile::Profile;
+use crate::question::{Answer, Question};
 use crate::resource::{Key, Resource};
 use jiff::Timestamp;
 use queue::{Item, Queue, after};
@@ -33,6 +34,8 @@ pub struct Engine {
     loops: Vec<Member>,
     objects: Objects,
     queue: Queue,
+    /// The time in the name of the last event, in nanoseconds.
+    last_event: i128,
 }
 
 struct Member {
@@ -72,7 +75,7 @@ impl Engine {
     pub fn new(loops: Vec<Box<dyn Loop>>) -> Engine {
         let members =
             loops.into_iter().map(|it| Member { recorder: Recorder::new(it.profile().component), it, paused: false });
-        Engine { loops: members.collect(), objects: Objects::default(), queue: Queue::default() }
+        Engine { loops: members.collect(), objects: Objects::default(), queue: Queue::default(), last_event: 0 }
     }
 
     /// The profiles of the loops.
@@ -141,6 +144,12 @@ impl Engine {
         }
     }
 
+    /// The answer of the loop that answers for a pod; `None` if none does.
+    pub fn answer(&mut self, question: &Question) -> Option<Answer> {
+        let objects = &self.objects;
+        self.loops.iter_mut().find_map(|member| member.it.answer(question, objects))
+    }
+
     /// Pauses a loop, or lets it go on. False, if there is none of that name.
     pub fn pause(&mut self, name: &str, paused: bool) -> bool {
         let member = self.loops.iter_mut().find(|member| member.it.profile().name == name);
@@ -192,7 +201,7 @@ impl Engine {
         });
         Rest {
             busy: busy.into_iter().map(name).collect(),
-            next: next.map(|(due, item)| (due, name(item.of), says(item))),
+            next: next.map(|(due, item)| (due, name(item.of), says(&item))),
             failing: failing.collect(),
         }
     }

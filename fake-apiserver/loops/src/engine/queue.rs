@@ -23,12 +23,15 @@ pub(super) struct Item {
     pub(super) key: Key,
 }
 
+/// The place of an item: by the time when it is due, and by the time when it came.
+type Place = (Timestamp, u64);
+
 /// The keys that wait, and those that failed.
 #[derive(Default)]
 pub(super) struct Queue {
-    /// The items in order: by the time when they are due, and by the time when they came.
-    order: BTreeMap<(Timestamp, u64), Item>,
-    places: HashMap<Item, (Timestamp, u64)>,
+    /// The keys of each loop in order, so that those of a paused one hold up no other.
+    orders: Vec<BTreeMap<Place, Key>>,
+    places: HashMap<Item, Place>,
     failed: BTreeMap<Item, Failure>,
     count: u64,
 }
@@ -46,45 +49,51 @@ impl Queue {
             if place.0 <= due {
                 return;
             }
-            self.order.remove(&place);
+            self.orders[item.of].remove(&place);
         }
         self.count += 1;
-        self.order.insert((due, self.count), item.clone());
+        if self.orders.len() <= item.of {
+            self.orders.resize_with(item.of + 1, BTreeMap::new);
+        }
+        self.orders[item.of].insert((due, self.count), item.key.clone());
         self.places.insert(item, (due, self.count));
+    }
+
+    /// The first places of the loops that may work.
+    fn firsts(&self, may: impl Fn(usize) -> bool) -> impl Iterator<Item = (Place, usize)> {
+        let firsts = self.orders.iter().enumerate().filter(move |(of, _)| may(*of));
+        firsts.filter_map(|(of, order)| Some((*order.first_key_value()?.0, of)))
     }
 
     /// Takes the first item that is due now, of the loops that may work.
     pub(super) fn take(&mut self, now: Timestamp, may: impl Fn(usize) -> bool) -> Option<Item> {
-        let found = self.waiting(now).find(|(_, item)| may(item.of)).map(|(place, _)| *place)?;
-        self.remove(found)
+        let (place, of) = self.firsts(may).min().filter(|((due, _), _)| *due <= now)?;
+        self.remove(of, place)
     }
 
     /// Takes the first item of a loop that failed, whenever it is due.
     pub(super) fn take_failed(&mut self, of: usize) -> Option<Item> {
-        let is_one = |item: &Item| item.of == of && self.failed.contains_key(item);
-        let found = self.order.iter().find(|(_, item)| is_one(item)).map(|(place, _)| *place)?;
-        self.remove(found)
+        let is_one = |key: &&Key| self.failed.contains_key(&Item { of, key: (*key).clone() });
+        let (place, _) = self.orders.get(of)?.iter().find(|(_, key)| is_one(key))?;
+        self.remove(of, *place)
     }
 
-    fn remove(&mut self, place: (Timestamp, u64)) -> Option<Item> {
-        let item = self.order.remove(&place)?;
+    fn remove(&mut self, of: usize, place: Place) -> Option<Item> {
+        let item = Item { of, key: self.orders[of].remove(&place)? };
         self.places.remove(&item);
         Some(item)
     }
 
-    /// The items that are due now.
-    fn waiting(&self, now: Timestamp) -> impl Iterator<Item = (&(Timestamp, u64), &Item)> {
-        self.order.range(..=(now, u64::MAX))
-    }
-
     /// The loops with items that are due now.
     pub(super) fn busy(&self, now: Timestamp) -> impl Iterator<Item = usize> {
-        self.waiting(now).map(|(_, item)| item.of)
+        self.firsts(|_| true).filter(move |((due, _), _)| *due <= now).map(|(_, of)| of)
     }
 
     /// The next item that will be due, and when.
-    pub(super) fn next(&self, may: impl Fn(usize) -> bool) -> Option<(Timestamp, &Item)> {
-        self.order.iter().find(|(_, item)| may(item.of)).map(|(place, item)| (place.0, item))
+    pub(super) fn next(&self, may: impl Fn(usize) -> bool) -> Option<(Timestamp, Item)> {
+        let (place, of) = self.firsts(may).min()?;
+        let key = self.orders[of].get(&place)?.clone();
+        Some((place.0, Item { of, key }))
     }
 
     /// The time at which an item is due.

@@ -5,6 +5,7 @@
 //! five minutes. Other than there, no cache forgets, but for what is older than those ten minutes and is not written any more.
 
 use super::request::{Request, path};
+use crate::act::PatchType;
 use crate::resource::{Key, Resource};
 use jiff::Timestamp;
 use machinery::object::meta;
@@ -30,8 +31,6 @@ pub(super) struct Recorder {
     written: HashMap<String, Written>,
     /// The events that an object may still have, and since when.
     left: HashMap<String, (f64, Timestamp)>,
-    /// The last name's time, in nanoseconds: a clock may stand still, and names differ.
-    last: i128,
 }
 
 /// An event that was written.
@@ -60,12 +59,13 @@ pub(super) struct Occurrence<'a> {
 impl Recorder {
     /// The recorder of a component.
     pub(super) fn new(component: &'static str) -> Recorder {
-        let (messages, written, left, last) = Default::default();
-        Recorder { component, messages, written, left, last }
+        let (messages, written, left) = Default::default();
+        Recorder { component, messages, written, left }
     }
 
-    /// The requests for an event; `None` if the object has too many.
-    pub(super) fn record(&mut self, event: &Occurrence<'_>, now: Timestamp) -> Option<Recording> {
+    /// The requests for an event; `None` if the object has too many. `last` is the time in the last name, in nanoseconds: a clock may stand still,
+    /// and names differ, also those of other recorders.
+    pub(super) fn record(&mut self, event: &Occurrence<'_>, now: Timestamp, last: &mut i128) -> Option<Recording> {
         let kind = if event.warning { "Warning" } else { "Normal" };
         let spam = format!("{}{kind}", reference(event.about, false));
         let reasoned = format!("{spam}{}", event.reason);
@@ -73,8 +73,8 @@ impl Recorder {
             true => (format!("(combined from similar events): {}", event.message), reasoned),
             false => (event.message.to_owned(), format!("{reasoned}{}", event.message)),
         };
-        self.last = now.as_nanosecond().max(self.last + 1);
-        let fresh = Written { name: format!("{}.{:x}", meta::name(event.about), self.last), count: 0, first: now };
+        *last = now.as_nanosecond().max(*last + 1);
+        let fresh = Written { name: format!("{}.{:x}", meta::name(event.about), *last), count: 0, first: now };
         let written = self.written.entry(key).or_insert(fresh);
         written.count += 1;
         let written = written.clone();
@@ -87,12 +87,10 @@ impl Recorder {
         if written.count == 1 {
             return Some(Recording { request: anew.clone(), anew });
         }
-        let request = Request {
-            method: "PATCH",
-            path: path(&EVENTS, &Key { name: written.name, ..collection }, ""),
-            content_type: "application/strategic-merge-patch+json",
-            body: json!({"count": written.count, "lastTimestamp": seconds(now), "message": message}),
-        };
+        let at = path(&EVENTS, &Key { name: written.name, ..collection }, "");
+        let patch = json!({"count": written.count, "lastTimestamp": seconds(now), "message": message});
+        let content_type = PatchType::Strategic.media_type();
+        let request = Request { content_type, ..Request::json("PATCH", at, patch) };
         Some(Recording { request, anew })
     }
 

@@ -14,8 +14,12 @@ pub struct Request {
     pub path: String,
     /// The media type of the body.
     pub content_type: &'static str,
-    /// The body.
+    /// The query: names and values, not yet encoded.
+    pub query: Vec<(&'static str, String)>,
+    /// The body; null for none.
     pub body: Value,
+    /// Whether the loop is told the answer.
+    pub is_asked: bool,
 }
 
 impl Request {
@@ -31,18 +35,29 @@ impl Request {
                 Request::json("PUT", path(resource, &key_of(object), subresource), object.clone())
             }
             Act::Patch { resource, key, subresource, patch_type, patch } => Request {
-                method: "PATCH",
-                path: path(resource, key, subresource),
                 content_type: patch_type.media_type(),
-                body: patch.clone(),
+                ..Request::json("PATCH", path(resource, key, subresource), patch.clone())
             },
             Act::Delete { resource, key, options } => Request::json("DELETE", path(resource, key, ""), body(options)),
+            Act::Ask { path, query, review } => Request {
+                query: query.clone(),
+                is_asked: true,
+                ..match review {
+                    Some(review) => Request::json("POST", path.clone(), review.clone()),
+                    None => Request::json("GET", path.clone(), Value::Null),
+                }
+            },
             Act::Event { .. } => return None,
         })
     }
 
+    /// A request that creates an object in the collection at that path.
+    pub fn post(path: String, object: Value) -> Request {
+        Request::json("POST", path, object)
+    }
+
     pub(super) fn json(method: &'static str, path: String, body: Value) -> Request {
-        Request { method, path, content_type: "application/json", body }
+        Request { method, path, content_type: "application/json", query: Vec::new(), body, is_asked: false }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::act::{Act, Refusal};
 use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
+use tree::Value;
 
 /// A decision about a key, as it is carried out.
 pub struct Run {
@@ -55,7 +56,9 @@ impl Engine {
             let act = run.acts.pop_front()?;
             if let Act::Event { about, warning, reason, message } = &act {
                 let event = Occurrence { about, warning: *warning, reason, message };
-                let Some(recording) = self.loops[run.item.of].recorder.record(&event, now) else { continue };
+                let Some(recording) = self.loops[run.item.of].recorder.record(&event, now, &mut self.last_event) else {
+                    continue;
+                };
                 let request = recording.request.clone();
                 run.sent = Some(Sent::Event(recording));
                 return Some(request);
@@ -75,10 +78,14 @@ impl Engine {
         self.objects.get(resource, &key_of(object)).is_some_and(|present| **present == *object)
     }
 
-    /// Takes note of the answer to the last request of a run. There may be another request, that has to come first.
-    pub fn answered(&mut self, run: &mut Run, answer: Result<(), Refusal>, now: Timestamp) -> Option<Request> {
+    /// Takes note of the answer to the last request of a run: what was asked for, or nothing. There may be another request, that has to come
+    /// first.
+    pub fn answered(&mut self, run: &mut Run, answer: Result<Value, Refusal>, now: Timestamp) -> Option<Request> {
         let sent = run.sent.take()?;
-        let refused = answer.err();
+        let (told, refused) = match answer {
+            Ok(told) => (told, None),
+            Err(refusal) => (Value::Null, Some(refusal)),
+        };
         match sent {
             Sent::Event(recording) => {
                 run.done.push(Done { request: recording.request.clone(), refused: refused.clone() });
@@ -90,8 +97,14 @@ impl Engine {
             }
             Sent::Act(act, request) => {
                 run.done.push(Done { request, refused: refused.clone() });
-                if let Some(refusal) = refused {
-                    self.refused(run, &act, refusal, now);
+                match refused {
+                    Some(refusal) => self.refused(run, &act, refusal, now),
+                    None if matches!(act, Act::Ask { .. }) => {
+                        let view = View { objects: &self.objects, now };
+                        let plan = self.loops[run.item.of].it.told(&run.item.key, &act, &told, &view);
+                        self.go_on_with(run, plan, now);
+                    }
+                    None => {}
                 }
                 None
             }
@@ -100,13 +113,8 @@ impl Engine {
 
     fn refused(&mut self, run: &mut Run, act: &Act, refusal: Refusal, now: Timestamp) {
         let view = View { objects: &self.objects, now };
-        let it = &mut self.loops[run.item.of].it;
-        if let Some(plan) = it.refused(&run.item.key, act, &refusal, &view) {
-            (run.acts, run.again, run.failed) = (plan.acts.into(), plan.again, plan.failed);
-            let mut keys = Keys::default();
-            it.follow_up(&mut keys);
-            enqueue(&mut self.queue, run.item.of, &mut keys, now);
-            return;
+        if let Some(plan) = self.loops[run.item.of].it.refused(&run.item.key, act, &refusal, &view) {
+            return self.go_on_with(run, plan, now);
         }
         if matches!(act, Act::Delete { .. }) && refusal.code == 404 {
             return;
@@ -114,6 +122,14 @@ impl Engine {
         run.acts.clear();
         run.has_changed = refusal.reason == "Conflict" || refusal.code == 404;
         run.failed = Some(refusal.message);
+    }
+
+    /// Puts another plan in the place of the rest of a run.
+    fn go_on_with(&mut self, run: &mut Run, plan: Plan, now: Timestamp) {
+        (run.acts, run.again, run.failed) = (plan.acts.into(), plan.again, plan.failed);
+        let mut keys = Keys::default();
+        self.loops[run.item.of].it.follow_up(&mut keys);
+        enqueue(&mut self.queue, run.item.of, &mut keys, now);
     }
 
     /// Ends a run: its key is looked at again when it wants that, or as it failed.

@@ -70,7 +70,7 @@ fn run(engine: &mut Engine, now: Timestamp, answers: &[Refusal]) -> Option<(Stri
     let mut next = engine.next(&mut run, now);
     while let Some(request) = next {
         sent.push(format!("{} {}", request.method, request.path));
-        let answer = answers.next().map_or(Ok(()), |refusal| Err(refusal.clone()));
+        let answer = answers.next().map_or(Ok(Value::Null), |refusal| Err(refusal.clone()));
         next = engine.answered(&mut run, answer, now).or_else(|| engine.next(&mut run, now));
     }
     let key = run.key.clone();

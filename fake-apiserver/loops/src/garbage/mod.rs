@@ -204,13 +204,17 @@ impl GarbageCollector {
     fn delete(&mut self, node: &Node<'_>) -> Plan {
         let object = node.object;
         if waits(object) {
-            let blocking: Vec<&Arc<Value>> =
-                node.dependents().filter(|dependent| node.is_blocked_by(dependent)).collect();
-            let idle = blocking.iter().filter(|dependent| !waits(dependent));
-            self.more.extend(idle.map(|dependent| meta::uid(dependent).to_owned()));
-            return match blocking.is_empty() {
-                true => Plan::of(node.without_finalizer(FOREGROUND)),
-                false => Plan::default(),
+            let mut is_held = false;
+            for dependent in node.dependents().filter(|dependent| node.is_blocked_by(dependent)) {
+                is_held = true;
+                // Those that are going already need no other look.
+                if meta::deletion_timestamp(dependent).is_none() {
+                    self.more.push(meta::uid(dependent).to_owned());
+                }
+            }
+            return match is_held {
+                false => Plan::of(node.without_finalizer(FOREGROUND)),
+                true => Plan::default(),
             };
         }
         if meta::deletion_timestamp(object).is_some() || meta::owner_references(object).is_empty() {

@@ -1,9 +1,12 @@
 //! Nodes and what runs on them: a scheduler, and a kubelet by rule.
 
+mod book;
 mod kubelet;
 mod rules;
 mod scheduler;
 
+pub(crate) use book::{Book, RULES};
+pub(crate) use rules::{JOBS, SETS};
 pub use rules::{RuleError, Rules};
 
 use crate::plan::Loop;

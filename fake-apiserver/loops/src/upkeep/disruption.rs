@@ -119,7 +119,9 @@ fn selects(budget: &Value, pod: &Value) -> bool {
 /// The status that a budget should have.
 fn synced(budget: &Value, view: &View<'_>) -> Plan {
     let all = view.objects.within(&pods::PODS, meta::namespace(budget)).map(|(_, pod)| pod);
-    let all: Vec<&Arc<Value>> = all.filter(|pod| selects(budget, pod)).collect();
+    let selector = owners::selector(budget);
+    let is_selected = |pod: &Value| selector.as_ref().is_some_and(|selector| owners::selects(selector, pod));
+    let all: Vec<&Arc<Value>> = all.filter(|pod| is_selected(pod)).collect();
     let mut acts = Vec::new();
     if all.is_empty() {
         acts.push(event(budget, false, "NoPods", "No matching pods found".to_owned()));

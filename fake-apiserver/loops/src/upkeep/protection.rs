@@ -8,8 +8,11 @@ use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
 use crate::profile::Profile;
 use crate::resource::{Key, Resource};
+use crate::volumes::needs::claims;
+use crate::volumes::{CLAIMS, VOLUMES};
 use crate::workloads::facts::{conditions, pods, read};
 use machinery::object::meta;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 use tree::Value;
 
@@ -28,8 +31,6 @@ static OF_VOLUMES: Profile = Profile {
     component: "pv-protection-controller",
 };
 
-const CLAIMS: Resource = Resource::new("", "v1", "persistentvolumeclaims");
-const VOLUMES: Resource = Resource::new("", "v1", "persistentvolumes");
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
 /// The condition of a claim that no pod refers to.
@@ -37,7 +38,30 @@ const UNUSED: &str = "Unused";
 
 /// The loop that lets claims go.
 #[derive(Default)]
-pub(crate) struct ClaimProtection;
+pub(crate) struct ClaimProtection {
+    /// The pods that refer to a claim.
+    users: HashMap<Key, BTreeSet<Key>>,
+}
+
+impl ClaimProtection {
+    /// Takes note of the claims of a pod, and adds their keys.
+    fn note_pod(&mut self, change: &Change<'_>, keys: &mut Keys) {
+        for (pod, is_now) in [(change.old, false), (change.new, true)] {
+            for (name, _) in pod.iter().flat_map(|pod| claims(pod)) {
+                let key = Key { namespace: change.key.namespace.clone(), name };
+                let users = self.users.entry(key.clone()).or_default();
+                match is_now {
+                    true => users.insert(change.key.clone()),
+                    false => users.remove(change.key),
+                };
+                if users.is_empty() {
+                    self.users.remove(&key);
+                }
+                keys.add(key);
+            }
+        }
+    }
+}
 
 impl Loop for ClaimProtection {
     fn profile(&self) -> &'static Profile {
@@ -53,16 +77,13 @@ impl Loop for ClaimProtection {
         if &*change.resource.plural == "persistentvolumeclaims" {
             return keys.add(change.key.clone());
         }
-        for pod in [change.old, change.new].into_iter().flatten() {
-            for (name, _) in claims(pod) {
-                keys.add(Key { namespace: change.key.namespace.clone(), name });
-            }
-        }
+        self.note_pod(change, keys);
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
         let Some(claim) = view.objects.get(&CLAIMS, key) else { return Plan::default() };
-        let all: Vec<&Value> = view.objects.within(&pods::PODS, &key.namespace).map(|(_, pod)| &**pod).collect();
+        let users = self.users.get(key).into_iter().flatten();
+        let all: Vec<&Value> = users.filter_map(|pod| Some(&**view.objects.get(&pods::PODS, pod)?)).collect();
         let is_bound = read::text(claim, "/status/phase") == "Bound" && meta::deletion_timestamp(claim).is_none();
         let used = || all.iter().any(|pod| !is_ended(pod) && uses(pod, claim, false));
         if is_bound && let Some(object) = with_use(claim, used(), view) {
@@ -136,18 +157,6 @@ fn with_use(claim: &Value, used: bool, view: &View<'_>) -> Option<Value> {
         None => conditions::push(&mut claim["status"], condition),
     }
     Some(claim)
-}
-
-/// The names of the claims of a pod, and whether each was made for it.
-fn claims(pod: &Value) -> impl Iterator<Item = (String, bool)> {
-    read::list(pod, "/spec/volumes").iter().filter_map(|volume| {
-        let name = read::text(volume, "/persistentVolumeClaim/claimName");
-        match volume.get("ephemeral") {
-            Some(_) => Some((format!("{}-{}", meta::name(pod), read::text(volume, "/name")), true)),
-            None if !name.is_empty() => Some((name.to_owned(), false)),
-            None => None,
-        }
-    })
 }
 
 /// Whether a pod refers to a claim; with `running`, one that was made for it counts only until it is shut down.

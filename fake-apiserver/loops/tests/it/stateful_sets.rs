@@ -138,6 +138,8 @@ fn pods_have_their_claims_and_policies_say_who_owns_them() {
         set(|set| {
             set["volumeClaimTemplates"] = json!([{"metadata": {"name": "data"}, "spec": spec}]);
             set["replicas"] = 2.into();
+            // Nobody binds claims here, so that no pod is ready.
+            set["podManagementPolicy"] = "Parallel".into();
         }),
     );
     world.settle();

@@ -35,6 +35,10 @@ pub(crate) struct Forward<'r> {
     pub(crate) is_root: bool,
     /// Whether it asks for another protocol (`IsUpgradeRequest`).
     pub(crate) upgrades: bool,
+    /// The protocol that it asks for.
+    pub(crate) upgrade: &'r str,
+    /// The protocols within WebSocket that it offers, separated by commas.
+    pub(crate) offered: &'r str,
 }
 
 /// A request for a served resource: routed, authenticated and authorized.

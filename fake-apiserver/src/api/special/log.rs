@@ -3,12 +3,15 @@
 //! Follows `pkg/registry/core/pod/rest/log.go`, `LogLocation` of `pkg/registry/core/pod/strategy.go` and `ValidatePodLogOptions` of
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::asked::{ask, refusal};
 use super::locations::{container, kubelet, object};
 use crate::api::request::options::integer;
 use crate::api::{Reply, Request};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::registry::{ids, text};
 use crate::schema;
+use jiff::{SignedDuration, Timestamp};
+use loops::{About, Answer};
 
 const OPTIONS: Qualified<'static> = Qualified { group: "", resource: "PodLogOptions" };
 
@@ -21,7 +24,7 @@ struct Options {
     limit_bytes: Option<i64>,
 }
 
-pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
     let options = Options::parse(request)?;
     let errors = Errors::of(|errors| options.validate(request, errors));
     if !errors.is_empty() {
@@ -32,6 +35,13 @@ pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
     let node = text(&pod, "/spec/nodeName");
     if node.is_empty() {
         return Ok(Reply::Empty);
+    }
+    let about = About::Log { previous: request.query.flag("previous") == Some(true) };
+    if let Some(answer) = ask(request, &container, about).await {
+        return match answer {
+            Answer::Log(lines) => Ok(Reply::Text(options.text(request, &lines).into())),
+            other => Err(refusal(other)),
+        };
     }
     let host = kubelet(request, node)?;
     let query = options.query(request);
@@ -70,6 +80,31 @@ impl Options {
         if request.query.has("stream") {
             errors.forbidden(Path::new("stream"), "may not be specified");
         }
+    }
+
+    /// The lines of a log that are asked for, as a kubelet prints them. A log that is followed ends with what there is.
+    fn text(&self, request: &Request<'_>, lines: &[(Timestamp, String)]) -> String {
+        let since = match (&self.since_time, self.since_seconds) {
+            (Some(time), _) => time.parse().ok(),
+            (None, Some(seconds)) => request.now.checked_sub(SignedDuration::from_secs(seconds)).ok(),
+            (None, None) => None,
+        };
+        let recent = lines.iter().filter(|(at, _)| since.is_none_or(|since| *at >= since));
+        let recent: Vec<&(Timestamp, String)> = recent.collect();
+        let most = self.tail_lines.map_or(usize::MAX, |lines| usize::try_from(lines).unwrap_or_default());
+        let timed = request.query.flag("timestamps") == Some(true);
+        let mut text = String::new();
+        for (at, line) in &recent[recent.len().saturating_sub(most)..] {
+            if timed {
+                text.push_str(&at.strftime("%Y-%m-%dT%H:%M:%S.%9fZ ").to_string());
+            }
+            text.push_str(line);
+            text.push('\n');
+        }
+        let limit = self.limit_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or_default());
+        let mut ends = (0..=limit.min(text.len())).rev();
+        text.truncate(ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default());
+        text
     }
 
     /// The query of the request to the kubelet, sorted by name.

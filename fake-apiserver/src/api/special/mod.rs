@@ -1,5 +1,6 @@
 //! Endpoints without stored objects of their own: actions on an object, reviews, and the scale of a workload.
 
+mod asked;
 pub(super) mod binding;
 pub(super) mod component_statuses;
 pub(super) mod eviction;

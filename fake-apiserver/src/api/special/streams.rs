@@ -1,18 +1,30 @@
 //! `pods/{name}/exec`, `attach` and `portforward`: streams to a pod, over a connection that becomes one of SPDY or WebSocket.
 //!
 //! ```text
-//!   options ─▶ admission ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet, which cannot be reached
+//!   options ─▶ admission ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet: one by rule, or one that cannot be reached
 //! ```
 //! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1).
 //!
 //! GAP: pods: streams over WebSocket with `v5.channel.k8s.io` are refused where the real server accepts them and then sends the refusal
 
+use super::asked::{ask, refusal};
 use super::locations::{connect_options, container, kubelet, object, refuse_dry_run};
+use crate::api::reply::Channels;
+use crate::api::request::Forward;
 use crate::api::{Reply, Request, admission};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Stream, ids, text};
+use bytes::Bytes;
+use loops::{About, Answer};
 use tree::{Value, json};
+
+/// The protocols of channels in WebSocket, the preferred one first.
+const PROTOCOLS: [&str; 2] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+/// The channels of what a command prints, and of how it has ended.
+const OUTPUT: u8 = 1;
+const ERRORS: u8 = 2;
+const STATUS: u8 = 3;
 
 pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &str) -> ApiResult<Reply> {
     refuse_dry_run(request)?;
@@ -25,9 +37,10 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
         authorize_create(request)?;
     }
     let pod = object(request, ids::PODS, request.namespace, request.name)?;
-    if stream == Stream::Container {
-        container(&pod, request.name, request.query.get("container"))?;
-    }
+    let container = match stream {
+        Stream::Container => container(&pod, request.name, request.query.get("container"))?,
+        Stream::Ports => String::new(),
+    };
     let node = text(&pod, "/spec/nodeName");
     if node.is_empty() {
         return Err(ApiError::bad_request(format!("pod {} does not have a host assigned", request.name)));
@@ -36,7 +49,66 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
     if !request.forward().upgrades {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
-    Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal())))
+    match ask(request, &container, about(request)).await {
+        Some(answer) => by_rule(request, stream, answer),
+        None => Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal()))),
+    }
+}
+
+/// The question to the kubelet.
+fn about(request: &Request<'_>) -> About {
+    match request.subresource.map_or("", |subresource| &subresource.name) {
+        "exec" => About::Exec { command: request.query.all("command").map(str::to_owned).collect() },
+        _ => About::Attach,
+    }
+}
+
+/// The answer of a kubelet by rule, as messages on the channels of `v5.channel.k8s.io`.
+fn by_rule(request: &Request<'_>, stream: Stream, answer: Answer) -> ApiResult<Reply> {
+    if stream == Stream::Ports {
+        return Err(ApiError::bad_request("a pod that runs by rule has no ports to forward"));
+    }
+    let Forward { upgrade, offered, .. } = *request.forward();
+    let is_offered = |protocol: &&str| offered.split(',').any(|own| own.trim() == *protocol);
+    let protocol = PROTOCOLS.into_iter().find(is_offered).filter(|_| upgrade.eq_ignore_ascii_case("websocket"));
+    let Some(protocol) = protocol else {
+        let asked = if offered.is_empty() { upgrade } else { offered };
+        let built = PROTOCOLS.join(" or ");
+        return Err(ApiError::bad_request(format!(
+            "pods that run by rule are streamed to over WebSocket with {built}, which is all that is built, and not over {asked}"
+        )));
+    };
+    let Answer::Output { stdout, stderr, code } = answer else { return Err(refusal(answer)) };
+    let is_asked = |name: &str| request.query.flag(name) == Some(true);
+    let errors = if is_asked("tty") { OUTPUT } else { ERRORS };
+    let mut messages = Vec::new();
+    for (channel, text, wanted) in
+        [(OUTPUT, stdout, is_asked("stdout")), (errors, stderr, is_asked("stderr") || is_asked("tty"))]
+    {
+        if wanted && !text.is_empty() {
+            messages.push(message(channel, &text));
+        }
+    }
+    messages.push(message(STATUS, &status(code).to_string()));
+    Ok(Reply::Channels(Channels { protocol, messages }))
+}
+
+fn message(channel: u8, text: &str) -> Bytes {
+    [&[channel], text.as_bytes()].concat().into()
+}
+
+/// How a command has ended.
+fn status(code: i64) -> Value {
+    if code == 0 {
+        return json!({"metadata": {}, "status": "Success"});
+    }
+    json!({
+        "metadata": {},
+        "status": "Failure",
+        "message": format!("command terminated with non-zero exit code: exit status {code}"),
+        "reason": "NonZeroExitCode",
+        "details": {"causes": [{"reason": "ExitCode", "message": code.to_string()}]},
+    })
 }
 
 /// The options of the request, as an object.

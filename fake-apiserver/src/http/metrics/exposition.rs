@@ -3,7 +3,7 @@
 //! Follows `prometheus/promhttp/http.go` of github.com/prometheus/client_golang (v1.24.0).
 
 use super::families::{Families, Kind};
-use super::{BUCKETS, Metrics, Series, lock, process, protobuf, reloads, text, users};
+use super::{BUCKETS, Metrics, Series, flow, lock, process, protobuf, reloads, text, users};
 use crate::admission::FAMILIES;
 use crate::api::request::Query;
 use crate::auth::families::FAMILIES as OF_USERS;
@@ -42,12 +42,17 @@ pub(in crate::http) fn answer(path: &str, scrape: &Scrape<'_>) -> Option<Respons
         PATH if resets => {
             replica.metrics.forget(*now);
             replica.measures.forget();
+            flow::forget(replica);
             replica.cluster.policy.measures.forget();
             replica.cluster.policy.authorizer.forget_decisions();
             replica.cluster.policy.reloads.iter().for_each(|reloads| reloads.forget());
             Some(was_reset())
         }
-        PATH => Some(scrape.exposed(rendered(replica), replica.metrics.since())),
+        PATH => {
+            let mut families = rendered(replica);
+            replica.allowed_labels.constrain(&mut families);
+            Some(scrape.exposed(families, replica.metrics.since()))
+        }
         SLIS if resets => {
             replica.checks.forget(*now);
             Some(was_reset())
@@ -105,9 +110,10 @@ fn rendered(replica: &Replica) -> Families {
         "[ALPHA] Maximal number of queued requests in this apiserver per request kind in last second.",
         Kind::Gauge,
     );
-    for kind in ["mutating", "readOnly"] {
-        families.sample(&[("request_kind", kind)], 0.0);
-    }
+    let [reads, writes] = replica.flow.as_ref().map(|flow| flow.waiting()).unwrap_or_default();
+    families.sample(&[("request_kind", "mutating")], writes as f64);
+    families.sample(&[("request_kind", "readOnly")], reads as f64);
+    flow::write(&mut families, replica);
     families.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", Kind::Gauge);
     for (labels, open) in open_watches(&all) {
         families.sample(&labels, open as f64);
@@ -129,6 +135,7 @@ fn rendered(replica: &Replica) -> Families {
     }
     deprecated(&mut families, &all);
     objects(&mut families, replica);
+    storage_size(&mut families, replica);
     events(&mut families, &all);
     attempts(&mut families, replica);
     users::decisions(&mut families, replica);
@@ -270,6 +277,14 @@ fn unavailable(families: &mut Families, replica: &Replica) {
     for (name, is_available) in api_service_availability(&replica.cluster.store.snapshot()) {
         families.sample(&[("name", &name)], if is_available { 0.0 } else { 1.0 });
     }
+}
+
+/// The bytes of what is stored.
+fn storage_size(families: &mut Families, replica: &Replica) {
+    let bytes: usize = replica.cluster.store.snapshot().all().map(|entry| entry.line().len()).sum();
+    let help = "[STABLE] Size of the storage database file physically allocated in bytes.";
+    families.family("apiserver_storage_size_bytes", help, Kind::Gauge);
+    families.sample(&[("storage_cluster_id", "etcd-0")], bytes as f64);
 }
 
 /// The number of objects of each resource that is stored.

@@ -84,6 +84,11 @@ impl Families {
         self.0.last_mut().expect("a family was begun").metrics.push(Metric { labels, value });
     }
 
+    /// Does something with each family.
+    pub(super) fn each(&mut self, act: impl FnMut(&mut Family)) {
+        self.0.iter_mut().for_each(act);
+    }
+
     /// Adds the version of this server.
     pub(super) fn build_info(&mut self) {
         self.family("kubernetes_build_info", "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.", Kind::Gauge);

@@ -6,11 +6,13 @@
 //!
 //! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1).
 //!
-//! GAP: metrics: those of Go's runtime, etcd, caches, priority and fairness
+//! GAP: metrics: those of Go's runtime, etcd, caches, and those of priority and fairness that are sampled
 
+mod allowed;
 mod attempts;
 mod exposition;
 mod families;
+mod flow;
 mod health_checks;
 mod process;
 mod protobuf;
@@ -18,6 +20,7 @@ mod reloads;
 mod text;
 mod users;
 
+pub(crate) use allowed::AllowedLabels;
 pub(super) use exposition::{PATH, SLIS, Scrape, answer};
 pub(super) use health_checks::HealthChecks;
 

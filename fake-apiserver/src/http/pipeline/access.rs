@@ -1,13 +1,22 @@
-//! The steps that decide whether a request is served: authentication, impersonation, authorization, faults.
+//! The steps that decide whether a request is served, and by whom: authentication, impersonation, seats, authorization.
 
 use super::auditing;
 use super::exchange::{Exchange, Trace};
 use crate::auth::authorizer::{Attributes, Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{Authentication, Notes, Refusal, User};
+use crate::clock::later;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
+use crate::flow::{Begin, Seat};
+use crate::http::body::{ReplyBody, RequestBody};
+use crate::http::flow::{Beginning, longest_wait};
+use crate::http::forward::Forwarded;
+use crate::http::limits::is_long_running;
+use crate::http::time_limit::TimeLimit;
+use crate::registry::RemoteService;
 use futures::future::BoxFuture;
+use http::Response;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -92,6 +101,56 @@ impl Exchange<'_> {
         }
         trace.impersonated = Some(impersonated);
         Ok(user)
+    }
+
+    /// The seats of the request, once it has some; none if it needs none.
+    ///
+    /// # Errors
+    /// The seconds after which to try again.
+    pub(super) fn seats<'a>(
+        &'a self,
+        user: &User,
+        limit: Option<&TimeLimit>,
+        trace: &mut Trace,
+    ) -> Known<'a, Result<Option<Seat<'a>>, u64>> {
+        let Some(control) = &self.replica.flow else { return Known::Now(Ok(None)) };
+        let (verb, resource) = (self.audited_verb(), self.resource.as_ref());
+        if is_long_running(&verb, resource.map_or("", |path| path.subresource)) {
+            return Known::Now(Ok(None));
+        }
+        let beginning = Beginning {
+            replica: self.replica,
+            user,
+            verb: &verb,
+            target: self.target(),
+            path: self.path,
+            resource,
+            query: &self.query,
+            now: self.now,
+        };
+        let flow = beginning.flow(control);
+        trace.flow = Some(flow.clone());
+        match beginning.begin(control, flow) {
+            Begin::Seated(seat) => Known::Now(Ok(Some(seat))),
+            Begin::Refused(retry_after) => Known::Now(Err(retry_after)),
+            Begin::Waits(waiting) => {
+                let longest = limit.map(|limit| limit.duration).or(self.replica.cluster.policy.request_timeout);
+                let until = later(Instant::now(), longest_wait(longest));
+                Known::Later(Box::pin(async move { waiting.seat(until).await.map(Some) }))
+            }
+        }
+    }
+
+    /// The response of a server that extends this one.
+    pub(super) async fn forward_to(
+        &self,
+        remote: &RemoteService,
+        user: &User,
+        body: &mut RequestBody,
+    ) -> Response<ReplyBody> {
+        let client = self.peer.address.map(|address| address.ip());
+        let forwarded = Forwarded { replica: self.replica, parts: self.parts, user, audit_id: &self.audit_id, client };
+        forwarded.answer(remote, body).await
     }
 
     /// The errors for which the request cannot be authorized; none if it is allowed.

@@ -130,7 +130,7 @@ pub(super) async fn responded(
 ) -> ApiResult<Response<ReplyBody>> {
     let is_seen = match reply {
         Reply::Deleted { .. } | Reply::Success { .. } => true,
-        Reply::Watch(_) | Reply::Empty | Reply::Moved { .. } => false,
+        Reply::Watch(_) | Reply::Text(_) | Reply::Channels(_) | Reply::Empty | Reply::Moved { .. } => false,
         _ => audited.has_response(),
     };
     if !is_seen {

@@ -2,13 +2,14 @@
 
 use super::underway::Underway;
 use crate::api::request::{Forward, Query};
-use crate::audit::{Annotation, Audited};
+use crate::audit::{Annotation, Audited, Watched};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::requested::Selectors;
 use crate::cluster::LiveObjects;
 use crate::deadline::Deadline;
+use crate::flow::Flow;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
@@ -20,7 +21,7 @@ use crate::object::selector::exact_fields;
 use crate::reconcile::Ticket;
 use bytes::Bytes;
 use control::Struck;
-use http::header::{CONNECTION, HeaderName, HeaderValue};
+use http::header::{CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use http::request::Parts;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -62,10 +63,14 @@ pub(super) struct Trace {
     pub(super) is_cross_origin: bool,
     /// Whether a refusal has `nosniff`, whatever its reason.
     pub(super) nosniff: bool,
+    /// The flow of the request, which its response names.
+    pub(super) flow: Option<Arc<Flow>>,
     /// The fault that strikes the request.
     pub(super) underway: Option<Box<Underway>>,
     /// The note of it in the record.
     pub(super) struck: Option<Box<Struck>>,
+    /// The watch that it has begun.
+    pub(super) watched: Option<Arc<Watched>>,
 }
 
 impl<'r> Exchange<'r> {
@@ -120,6 +125,8 @@ impl<'r> Exchange<'r> {
             query: self.parts.uri.query().unwrap_or_default(),
             is_root: !path.overlong && !self.path.ends_with('/'),
             upgrades: self.parts.headers.get_all(CONNECTION).iter().any(upgrades),
+            upgrade: header(self.parts, UPGRADE),
+            offered: header(self.parts, SEC_WEBSOCKET_PROTOCOL),
         }
     }
 

@@ -6,6 +6,8 @@
 
 use super::exchange::{Exchange, Trace, header};
 use super::underway::Underway;
+use crate::api::request::Body;
+use crate::api::request::decode::readable;
 use crate::auth::User;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::Strike;
@@ -13,7 +15,7 @@ use crate::http::body::ReplyBody;
 use crate::http::presets;
 use crate::http::struck::{Broken, Plan, StruckBody};
 use crate::view::View;
-use control::fault::{Action, Body, Connection, Delay, Do, Scope, Stale, Status, When};
+use control::fault::{Action, Body as Slowed, Connection, Delay, Do, Scope, Stale, Status, When};
 use control::{Requested, Struck};
 use http::Response;
 use http::header::USER_AGENT;
@@ -24,6 +26,7 @@ use std::time::Duration;
 struct FaultTarget<'e, 'r> {
     exchange: &'e Exchange<'r>,
     user: &'e str,
+    body: Option<&'e serde_json::Value>,
 }
 
 impl Requested for FaultTarget<'_, '_> {
@@ -66,6 +69,10 @@ impl Requested for FaultTarget<'_, '_> {
     fn query(&self, name: &str) -> Option<Cow<'_, str>> {
         self.exchange.query.has(name).then(|| self.exchange.query.get(name).into())
     }
+
+    fn body(&self) -> Option<&serde_json::Value> {
+        self.body
+    }
 }
 
 impl Exchange<'_> {
@@ -78,8 +85,14 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// The status of a rule.
-    pub(super) async fn inject_fault(&self, user: &User, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
-        let target = FaultTarget { exchange: self, user: &user.name };
+    pub(super) async fn inject_fault(
+        &self,
+        user: &User,
+        body: Option<&Body<'_>>,
+        trace: &mut Trace,
+    ) -> ApiResult<Option<Response<ReplyBody>>> {
+        let body = body.and_then(|body| readable(body.content_type, &body.bytes)).map(Into::into);
+        let target = FaultTarget { exchange: self, user: &user.name, body: body.as_ref() };
         let Some(strike) = self.replica.cluster.faults.next_match(&target) else { return Ok(None) };
         self.strike(strike, trace).await
     }
@@ -212,8 +225,8 @@ fn plan(actions: &[Action], is_watch: bool) -> Option<Plan> {
     let mut is_any = false;
     for action in actions {
         match action {
-            Action::Body(Body { truncate_at, bytes_per_second }) => {
-                plan.body = Body { truncate_at: *truncate_at, bytes_per_second: *bytes_per_second };
+            Action::Body(Slowed { truncate_at, bytes_per_second }) => {
+                plan.body = Slowed { truncate_at: *truncate_at, bytes_per_second: *bytes_per_second };
             }
             Action::Connection(Connection { act, when: When::AfterBytes, bytes, .. }) => {
                 plan.breaks = Some((bytes.unwrap_or_default(), *act));

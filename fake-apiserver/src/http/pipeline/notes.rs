@@ -16,6 +16,7 @@ use tokio::time::Instant;
 /// The response; a watch is counted until it ends.
 pub(super) fn counted(mut response: Response<ReplyBody>, trace: &mut Trace, since: Instant) -> Response<ReplyBody> {
     if let ReplyBody::Watch(watch) = response.body_mut() {
+        trace.watched = watch.noted.as_ref().map(|noted| noted.watched().clone());
         watch.counted = trace.counted.take().map(|series| OpenWatch::new(series, since));
     }
     response
@@ -42,14 +43,15 @@ impl Exchange<'_> {
         trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
     }
 
-    /// Adds the request to the record.
-    pub(super) fn record(&self, trace: Trace, code: u16) {
+    /// Adds the request, which came at `since`, to the record.
+    pub(super) fn record(&self, trace: Trace, code: u16, since: Instant) {
         let path = self.resource.clone().unwrap_or_default();
         let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
-        self.replica.cluster.log.add(RequestRecord {
+        let record = RequestRecord {
             replica: self.replica.index,
             audit_id: self.audit_id.to_str().unwrap_or_default().into(),
             received: self.now,
+            took: since.elapsed(),
             user: trace.user,
             impersonated: trace.impersonated,
             user_agent: header(self.parts, USER_AGENT).into(),
@@ -68,6 +70,7 @@ impl Exchange<'_> {
             fault: trace.struck.map(|struck| *struck),
             authentication_error: trace.authentication_error.map(String::from),
             annotations: trace.annotations,
-        });
+        };
+        self.replica.cluster.log.add(record, trace.watched.as_ref());
     }
 }

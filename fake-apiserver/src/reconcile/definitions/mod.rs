@@ -178,10 +178,13 @@ impl Definitions {
             return;
         }
         let ty = OwnedType::custom_resource();
-        let description = match description::of(definition, entry.line(), &ty, &cluster.network) {
+        let mut description = match description::of(definition, entry.line(), &ty, &cluster.network) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };
+        // All paths of a group with built-in resources are theirs.
+        let is_built_in = cluster.catalog().registry.has_built_in_group(&description.group);
+        description.versions.iter_mut().for_each(|version| version.served &= !is_built_in);
         // One that had objects before the server started goes on with its past.
         let restored = before.is_none().then(|| cluster.catalogs.take_reserved(&description)).flatten();
         let id = match before.map(|served| served.resource).or(restored) {

@@ -8,7 +8,7 @@ mod signing_requests;
 mod trust_bundles;
 
 pub(super) use pod_requests::{lifetimes, user_annotations};
-pub(crate) use signing_requests::requested_subject;
+pub(crate) use signing_requests::{request_der, requested_subject};
 pub(super) use trust_bundles::bundle_name;
 
 use super::columns::{human_duration, or, text_map};

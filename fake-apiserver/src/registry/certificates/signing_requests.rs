@@ -89,7 +89,7 @@ pub(super) fn validate(context: &Context<'_>, new: &Value, old: Option<&Value>, 
 
 /// `validateCSR`: the request must be well-formed and signed.
 fn signed_request(base64: &str) -> Result<(), String> {
-    CertificateRequest::parse(&der(base64)?)?.check_signature()
+    CertificateRequest::parse(&request_der(base64)?)?.check_signature()
 }
 
 /// The common name and the organizations for which a certificate is requested, which become a user and its groups.
@@ -104,7 +104,7 @@ pub(crate) struct RequestedSubject {
 /// # Errors
 /// Those of `ParseCSR`, if the request cannot be read.
 pub(crate) fn requested_subject(object: &Value) -> Result<RequestedSubject, String> {
-    let der = der(text(object, "/spec/request"))?;
+    let der = request_der(text(object, "/spec/request"))?;
     let subject = CertificateRequest::parse(&der)?.subject;
     Ok(RequestedSubject {
         common_name: subject.common_name().to_owned(),
@@ -113,7 +113,10 @@ pub(crate) fn requested_subject(object: &Value) -> Result<RequestedSubject, Stri
 }
 
 /// The request itself, which is in PEM.
-fn der(base64: &str) -> Result<Vec<u8>, &'static str> {
+///
+/// # Errors
+/// Go's words, if it is not.
+pub(crate) fn request_der(base64: &str) -> Result<Vec<u8>, &'static str> {
     let pem = STANDARD.decode(base64).unwrap_or_default();
     match pem::next(&mut &pem[..]) {
         Some(block) if block.label == "CERTIFICATE REQUEST" => Ok(block.content),

@@ -2,9 +2,8 @@
 //!
 //! Follows `pkg/registry/flowcontrol/*/strategy.go`, `pkg/apis/flowcontrol/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
-//!
-//! GAP: flowschemas: they have no effect
 
+pub(crate) mod digests;
 mod flow_schemas;
 mod priority_levels;
 
@@ -17,6 +16,7 @@ use tree::Value;
 
 pub(super) const FLOW_SCHEMA: Rules = Rules {
     owns_generation: true,
+    digest: Some(digests::of_schema),
     status_keeps_metadata: true,
     cells: &[
         ("PriorityLevel", |schema, _| text(schema, "/spec/priorityLevelConfiguration/name").into()),
@@ -43,6 +43,7 @@ pub(super) const FLOW_SCHEMA: Rules = Rules {
 
 pub(super) const PRIORITY_LEVEL_CONFIGURATION: Rules = Rules {
     owns_generation: true,
+    digest: Some(digests::of_level),
     status_keeps_metadata: true,
     cells: &[
         ("Type", |level, _| text(level, "/spec/type").into()),

@@ -237,7 +237,7 @@ impl Builder {
     }
 
     /// Sets a value that was read; keeps the first error for the start.
-    fn checked<T>(mut self, value: Result<T, StartError>, set: impl FnOnce(&mut Self, T)) -> Self {
+    pub(super) fn checked<T>(mut self, value: Result<T, StartError>, set: impl FnOnce(&mut Self, T)) -> Self {
         match value {
             Ok(value) => set(&mut self, value),
             Err(error) => {

@@ -3,15 +3,19 @@
 use super::bound::Bound;
 use super::{Builder, DEFAULT_ISSUER, StartError, authorizer, reach};
 use crate::admission as admission_chain;
+use crate::aggregation::Extensions;
 use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
 use crate::coverage::Coverage;
+use crate::discovery::Catalogs;
 use crate::fault::Faults;
 use crate::ids::Ids;
+use crate::kubelets::KubeletsPlace;
 use crate::measures::Measures;
 use crate::reconcile::{self, Reconcilers, bootstrap};
+use crate::recorder::{self, Recorder};
 use crate::repeats::Repeats;
 use crate::server::follow::Followed;
 use crate::service_addresses::{Known, ServiceAddresses};
@@ -20,7 +24,7 @@ use crate::threads;
 use crate::turns::Turns;
 use crate::webhook::Network;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 impl Builder {
@@ -39,6 +43,7 @@ impl Builder {
         let services = Arc::new(Known { given: self.services.clone(), own });
         let network = Network::new(ServiceAddresses { store: store.clone(), known: services.clone() });
         self.take_over(&store, &catalogs, &network)?;
+        let recorder = self.recorder(&store, &catalogs)?;
         let ids = Arc::new(ids);
         let advertised = |bound: &Bound| bound.address().map(|address| self.reach.advertised(address));
         let addresses: Vec<SocketAddr> = bound.iter().filter_map(advertised).collect();
@@ -64,6 +69,7 @@ impl Builder {
             catalogs: catalogs.clone(),
             allocations: allocations.clone(),
             network: network.clone(),
+            extensions: Arc::new(Extensions::new(self.proxy_certificate.clone())),
             clock: self.clock.clone(),
             coverage: coverage.clone(),
         };
@@ -92,11 +98,13 @@ impl Builder {
             network,
             store,
             ids,
-            faults: Faults::default(),
-            log: RequestLog::new(self.record_requests),
+            faults: Faults::recorded(recorder.clone()),
+            log: RequestLog::new(self.record_requests || recorder.is_on(), recorder),
+            kubelets: KubeletsPlace::default(),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
             repeats: Repeats::default(),
+            users: OnceLock::new(),
             catalogs,
         });
         for file in followed {
@@ -105,6 +113,14 @@ impl Builder {
         let created = bootstrap::create(&cluster.reconcilers, cluster.policy.has_rbac, &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
+    }
+
+    /// The recording, if there is one.
+    fn recorder(&self, store: &Store, catalogs: &Arc<Catalogs>) -> Result<Recorder, StartError> {
+        let Some(path) = &self.record else { return Ok(Recorder::default()) };
+        let (replicas, clock) = (self.replicas, &self.clock);
+        recorder::start(&recorder::Subject { path, replicas, clock, store, catalogs })
+            .map_err(|source| StartError::Record { path: path.clone(), source })
     }
 
     /// The reconcilers of a server that others reach at those addresses.

@@ -1,15 +1,19 @@
 //! The controllers that run beside a server.
 
 use super::{Builder, FakeApiServer, StartError};
+use crate::auth::ClientAuthorities;
 #[cfg(feature = "controllers")]
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 #[cfg(feature = "controllers")]
 use crate::controllers::ControllerContext;
 use crate::controllers::{Controller, Controllers, Making, PodRules, Settings, making, tools};
 use crate::ids::Ids;
-use crate::living::Living;
+use crate::living::{Living, Signing};
+use crate::server::tls;
 use crate::threads;
 
+/// The name of the authority of the signer of certificates.
+const SIGNER: &str = "fake-apiserver-signer-ca";
 /// The user of the controllers that are clients over a connection.
 #[cfg(feature = "controllers")]
 const USER: &str = "system:kube-controller-manager";
@@ -38,6 +42,15 @@ impl Builder {
     #[must_use]
     pub fn like_a_cluster(self) -> Self {
         self.controllers(Self::available_controllers().filter(|one| one.is_usual() || one.is_of_nodes()))
+            .furnished(true)
+    }
+
+    /// Whether the cluster comes with a class of volumes, `standard`, which is the default one, and with the kind `PodRule`; off by default, and
+    /// on with [`like_a_cluster`](Self::like_a_cluster). Without a controller nothing comes.
+    #[must_use]
+    pub fn furnished(mut self, on: bool) -> Self {
+        self.controllers.furnished = on;
+        self
     }
 
     /// The rules by which pods run if [`Controller::Kubelet`] does. By default they are ready as soon as they have a node; those of jobs succeed.
@@ -52,6 +65,33 @@ impl Builder {
     pub fn nodes<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.controllers.nodes = names.into_iter().map(Into::into).collect();
         self
+    }
+
+    /// The authority, a certificate and its key as PEM, by which [`Controller::CertificateSigning`] signs. By default it has one of its own,
+    /// whose certificates the server takes as those of clients; one that is given is [to be trusted](Self::client_ca_pem) for that. PEM that
+    /// cannot be used fails the start.
+    #[must_use]
+    pub fn cluster_signing_pem(self, certificate: &str, key: &str) -> Self {
+        let signing = Signing::from_pem(certificate, key).map_err(StartError::ClusterSigning);
+        self.checked(signing, |builder, signing| builder.controllers.signing = signing)
+    }
+
+    /// Gives the signer of certificates, if it runs and has none, an authority of its own, which clients are trusted by.
+    pub(super) fn add_signing_authority(&mut self) -> Result<(), StartError> {
+        let Settings { kinds, signing, .. } = &self.controllers;
+        if signing.is_given() || !kinds.contains(&Controller::CertificateSigning) {
+            return Ok(());
+        }
+        let pair = tls::authority(SIGNER)?;
+        let own = ClientAuthorities::from_pem(&pair.certificate).map_err(StartError::ClientAuthorities)?;
+        let trusted = match &self.authentication.client_authorities {
+            Some(given) => given.and(&own).map_err(StartError::ClientAuthorities)?,
+            None => own,
+        };
+        self.authentication.client_authorities = Some(trusted);
+        self.controllers.signing =
+            Signing::from_pem(&pair.certificate, &pair.key).map_err(StartError::ClusterSigning)?;
+        Ok(())
     }
 
     /// The controllers that can run in this build.
@@ -109,10 +149,20 @@ impl FakeApiServer {
         let made = loops.into_iter().filter_map(|one| one.make(&tools(settings))).collect::<Vec<_>>();
         let living = (!made.is_empty()).then(|| {
             let runtime = threads::runtime().expect("binding the ports has started them");
-            Living::start(self.replicas[0].inner().clone(), made, self.shutdown.child_token(), &runtime)
+            Living::start(
+                self.replicas[0].inner().clone(),
+                made,
+                settings.furnished,
+                self.shutdown.child_token(),
+                &runtime,
+            )
         });
+        if let Some(living) = &living {
+            self.cluster.kubelets.fill(living.kubelets());
+        }
         self.controllers = Some(Controllers {
             store: self.cluster.store.clone(),
+            recorder: self.cluster.log.recorder().clone(),
             living,
             #[cfg(feature = "controllers")]
             ported: token.map(|token| self.start_ported(settings, token)),

@@ -9,6 +9,7 @@ use crate::commit::saved::StateError;
 use crate::server::tls::IdentityError;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// The largest number of replicas: each has its ports and tasks.
 pub(super) const MOST_REPLICAS: usize = 100;
@@ -98,6 +99,14 @@ pub enum StartError {
     /// The chance that a request ends its connection is out of its bounds.
     #[error("--goaway-chance can not be less than 0 or greater than {MOST_GOAWAY_CHANCE}")]
     GoawayChance,
+    /// There is priority and fairness, and there are no seats.
+    #[error(
+        "invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive"
+    )]
+    NoSeats,
+    /// The values of labels are not given for a label of a metric.
+    #[error("{0}")]
+    MetricLabels(String),
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -127,6 +136,9 @@ pub enum StartError {
     /// The authorities of client certificates cannot be used.
     #[error(transparent)]
     ClientAuthorities(AuthorityError),
+    /// The authority that signs requests for certificates cannot be used.
+    #[error("the certificate and the private key that sign requests cannot be used: {0}")]
+    ClusterSigning(String),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(TokenFileError),
@@ -136,6 +148,14 @@ pub enum StartError {
     /// Objects of another cluster cannot be loaded.
     #[error("the objects cannot be loaded: {0}")]
     Load(#[from] LoadError),
+    /// The file of the recording cannot be made.
+    #[error("unable to record to {path}", path = path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
     /// The state of another server cannot be taken over.
     #[error(transparent)]
     State(#[from] StateError),

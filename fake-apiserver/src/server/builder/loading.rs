@@ -1,12 +1,14 @@
 //! The objects with which a server begins: those of another server, or of another cluster.
 
 use super::{Builder, StartError};
+use crate::clock::ManualClock;
 use crate::commit::loaded::{self, LoadError};
 use crate::commit::saved;
 use crate::discovery::Catalogs;
 use crate::reconcile::described_resources;
 use crate::store::{Store, Takeover};
 use crate::webhook::Network;
+use control::recording::Moment;
 use std::sync::Arc;
 use tree::Value;
 
@@ -16,6 +18,16 @@ impl Builder {
     #[must_use]
     pub fn load(mut self, objects: impl IntoIterator<Item = serde_json::Value>) -> Self {
         self.loaded = objects.into_iter().map(Value::from).collect();
+        self
+    }
+
+    /// Begins with the objects of a recorded moment, with their uids, revisions and history, and a clock that stands still at it. The endpoints of
+    /// the service `kubernetes` stay those of the recorded server. What [`restore`](Builder::restore) was given does not count.
+    #[must_use]
+    pub fn replay(mut self, moment: &Moment) -> Self {
+        self.state = Some(saved::of_moment(moment));
+        self.clock = Arc::new(ManualClock::new(moment.time));
+        self.reach.without_endpoints = true;
         self
     }
 

@@ -36,9 +36,10 @@ use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::commit::saved;
 use crate::controllers::Settings;
 use crate::dice::Dice;
-use crate::http::{Limits, Origins, Replica};
+use crate::http::{AllowedLabels, Limits, Origins, Replica};
 use crate::ids::Ids;
 use crate::service_addresses::Given;
+use crate::webhook::ProxyCertificate;
 use bound::Bound;
 use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
 use page_gates::PageGates;
@@ -93,6 +94,7 @@ pub struct Builder {
     seed: Option<u64>,
     limits: Limits,
     record_requests: bool,
+    record: Option<PathBuf>,
     coverage: bool,
     audit: AuditOptions,
     namespace_controller: bool,
@@ -100,12 +102,14 @@ pub struct Builder {
     validating_admission_policy_status: bool,
     pools: Pools,
     services: Given,
+    proxy_certificate: Option<ProxyCertificate>,
     runtime_config: Vec<(String, String)>,
     state: Option<Vec<u8>>,
     loaded: Vec<tree::Value>,
     page_gates: PageGates,
     cors_allowed_origins: Vec<String>,
     goaway_chance: f64,
+    allowed_labels: Arc<AllowedLabels>,
     controllers: Settings,
 }
 
@@ -138,6 +142,7 @@ impl Default for Builder {
             seed: None,
             limits: Limits::default(),
             record_requests: false,
+            record: None,
             coverage: false,
             audit: AuditOptions::default(),
             namespace_controller: true,
@@ -145,12 +150,14 @@ impl Default for Builder {
             validating_admission_policy_status: false,
             pools: Pools::default(),
             services: Given::default(),
+            proxy_certificate: None,
             runtime_config: Vec::new(),
             state: None,
             loaded: Vec::new(),
             page_gates: PageGates::default(),
             cors_allowed_origins: Vec::new(),
             goaway_chance: 0.0,
+            allowed_labels: Arc::default(),
             controllers: Settings::default(),
         }
     }
@@ -241,6 +248,7 @@ impl Builder {
         let controllers_token;
         (self, controllers_token) = self.add_controllers_user(&ids);
         self.authentication.front_proxy = self.front_proxy()?;
+        self.add_signing_authority()?;
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
         let origins = Origins::of(&self.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
@@ -267,6 +275,9 @@ impl Builder {
         self.pools.check()?;
         if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.goaway_chance) {
             return Err(StartError::GoawayChance);
+        }
+        if self.limits.is_fair && self.limits.requests == 0 && self.limits.mutating_requests == 0 {
+            return Err(StartError::NoSeats);
         }
         self.check_controllers()?;
         let replicas = self.replicas;
@@ -324,6 +335,7 @@ impl Builder {
             replica.beside = server.control.clusters.beside.clone();
             replica.origins = origins.cloned();
             replica.goaway_chance = self.goaway_chance;
+            replica.allowed_labels = self.allowed_labels.clone();
             replica.dice = Dice::new(self.seed.map(|seed| seed.wrapping_add(index as u64)));
             let secure = bound.secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));

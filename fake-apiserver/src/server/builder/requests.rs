@@ -45,6 +45,15 @@ impl Builder {
         self
     }
 
+    /// Records what happens in a file that is made anew: requests, objects, watches, faults, the clock, orders, as they come. Requests are kept
+    /// in memory, too, as by [`record_requests`](Self::record_requests). A report of the file is made by `fake-apiserver report`, and
+    /// [`replay`](Self::replay) serves the objects of any moment.
+    #[must_use]
+    pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
+        self.record = Some(path.into());
+        self
+    }
+
     /// Counts what rules decide: expressions of policies and definitions, verbs of roles, webhooks. [`FakeApiServer::coverage`](crate::FakeApiServer::coverage) tells.
     #[must_use]
     pub fn coverage(mut self, on: bool) -> Self {

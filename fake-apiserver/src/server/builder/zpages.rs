@@ -47,6 +47,7 @@ impl Builder {
             ("cors-allowed-origins", list(self.cors_allowed_origins.iter().cloned())),
             ("disable-admission-plugins", list(self.admission.disabled.iter().cloned())),
             ("enable-admission-plugins", list(self.admission.enabled.iter().cloned())),
+            ("enable-priority-and-fairness", self.limits.is_fair.to_string()),
             ("external-hostname", self.reach.external.clone().unwrap_or_default()),
             ("goaway-chance", self.goaway_chance.to_string()),
             ("http2-max-streams-per-connection", self.limits.streams.to_string()),

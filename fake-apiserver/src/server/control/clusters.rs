@@ -5,21 +5,22 @@
 //! ```
 //! They are reached through the ports of the first cluster, each by a path, and have its users, keys, flags and clock.
 
-use super::beside::Filled;
+use super::known::{End, FIRST, Filled};
+use super::lives::{self, Holds, Life};
 use super::state::Control;
+use crate::auth::User;
 use crate::controllers::{Controllers, Settings};
 use crate::http::path_of_cluster;
+use crate::ids::Ids;
 use crate::server::{FakeApiServer, RunningReplica, Seed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use control::near::hint;
-use control::{Answer, Cause, ClusterAnswer, From, NewCluster, Refusal, SeedAnswer};
+use control::{Answer, Cause, ClusterAnswer, ClusterUser, Endpoint, From, NewCluster, Refusal, SeedAnswer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The name of the first cluster.
-const FIRST: &str = "default";
 /// The most clusters at a time, and the most seeds.
 const MOST: usize = 20_000;
 const MOST_SEEDS: usize = 1_000;
@@ -28,17 +29,36 @@ const FILLING: &str = "seed";
 /// The longest name.
 const LONGEST_NAME: usize = 63;
 
+impl End for FakeApiServer {
+    fn end(&self) {
+        self.shutdown.cancel();
+    }
+}
+
 impl FakeApiServer {
     pub(super) async fn create_cluster(&self, new: NewCluster) -> Result<ClusterAnswer, Refusal> {
-        let name = new.name.unwrap_or_else(|| self.control.clusters.next("cluster"));
+        let name = new.name.clone().unwrap_or_else(|| self.control.clusters.next("cluster"));
         self.check_new(&name)?;
+        lives::check(&new, self.cluster.log.is_on())?;
+        let users = own_users(&name, &new, &self.cluster.ids)?;
         let seed = match &new.from {
             None => self.freeze().await,
             Some(From::Cluster(name)) if name == FIRST => self.freeze().await,
             Some(From::Cluster(name)) => self.other(name)?.freeze().await,
             Some(From::Seed(name)) => self.seed_of(name)?,
         };
-        self.add_cluster(&name, &seed)
+        self.add_cluster(&name, &seed, &NewCluster { users, ..new })
+    }
+
+    /// The cluster of that name, or a new one.
+    pub(super) async fn ensure_cluster(&self, new: NewCluster) -> Result<ClusterAnswer, Refusal> {
+        let name = new.name.clone().unwrap_or_default();
+        let known = |server: &FakeApiServer| server.control.clusters.get(&name).map(|known| known.as_cluster(&name));
+        match known(self) {
+            Some(answer) => Ok(answer),
+            // Another one may be faster.
+            None => self.create_cluster(new).await.or_else(|refusal| known(self).ok_or(refusal)),
+        }
     }
 
     fn check_new(&self, name: &str) -> Result<(), Refusal> {
@@ -65,13 +85,22 @@ impl FakeApiServer {
     }
 
     /// Lets a cluster begin with that content.
-    fn add_cluster(&self, name: &str, seed: &Seed) -> Result<ClusterAnswer, Refusal> {
+    fn add_cluster(&self, name: &str, seed: &Seed, new: &NewCluster) -> Result<ClusterAnswer, Refusal> {
         let clusters = &self.control.clusters;
         let shutdown = self.shutdown.child_token();
         let (replica, clock) = seed.replica(name, shutdown.clone());
-        let running = RunningReplica::behind(&self.replicas[0], path_of_cluster(name), replica.clone(), clock);
+        let users = new.users.iter().filter_map(|user| Some((user.token.clone()?, authenticated(user))));
+        replica.cluster.users.get_or_init(|| users.collect());
+        let running = match new.endpoint {
+            Endpoint::Path => RunningReplica::behind(&self.replicas[0], path_of_cluster(name), replica.clone(), clock),
+            Endpoint::Port => RunningReplica::beside(&self.replicas[0], replica, clock)
+                .map_err(|error| Refusal::conflict("clusters", name, format_args!("it gets no port: {error}")))?,
+        };
+        let (replica, holds) = (running.inner().clone(), Holds::of(new));
+        let mut control = Control::of(&replica.cluster, &self.control.clock);
+        control.holds = holds;
         let mut server = FakeApiServer {
-            control: Control::of(&replica.cluster, &self.control.clock),
+            control,
             cluster: replica.cluster.clone(),
             replicas: vec![running],
             ca_pem: self.ca_pem.clone(),
@@ -86,15 +115,18 @@ impl FakeApiServer {
         // Another one may have taken the name meanwhile.
         self.check_new(name)?;
         clusters.all().insert(name.to_owned(), server.clone());
-        clusters.beside.add(name, replica);
-        Ok(server.as_cluster(name))
+        if new.endpoint == Endpoint::Path {
+            clusters.beside.add(name, replica);
+        }
+        let (cluster, end) = (server.cluster.clone(), server.shutdown.clone());
+        let life = Life { name: name.to_owned(), cluster, clusters: Arc::downgrade(clusters), end };
+        life.begin(new, &server.control.holds)?;
+        Ok(ClusterAnswer { users: new.users.clone(), ..server.as_cluster(name) })
     }
 
     pub(super) fn delete_cluster(&self, name: &str) -> Result<Answer, Refusal> {
-        let cluster = self.other(name)?;
-        self.control.clusters.all().remove(name);
-        self.control.clusters.beside.remove(name);
-        cluster.shutdown.cancel();
+        self.other(name)?;
+        self.control.clusters.remove(name);
         Ok(Answer::Done {})
     }
 
@@ -131,6 +163,7 @@ impl FakeApiServer {
             token: self.admin_token.clone(),
             kubeconfig: self.kubeconfig(),
             revision: self.cluster.store.revision().to_string(),
+            users: Vec::new(),
         }
     }
 
@@ -187,7 +220,7 @@ impl FakeApiServer {
         }
         let cluster = clusters.next(FILLING);
         self.check_new(&cluster)?;
-        self.add_cluster(&cluster, &self.freeze().await)?;
+        self.add_cluster(&cluster, &self.freeze().await, &NewCluster::default())?;
         let filled = self.other(&cluster)?;
         filled.put_back(&self.control.first).await;
         clusters.seeds().insert(name.to_owned(), Filled::Not(cluster.clone()));
@@ -229,4 +262,42 @@ impl FakeApiServer {
         });
         json!({"items": items.collect::<Vec<_>>()})
     }
+}
+
+impl FakeApiServer {
+    pub(super) fn hold_cluster(&self) -> Result<Answer, Refusal> {
+        match self.control.holds.hold() {
+            true => Ok(Answer::Done {}),
+            false => {
+                Err(Refusal::conflict("clusters", "", "it was not made to be held: holdSeconds says for how long"))
+            }
+        }
+    }
+}
+
+/// The users of a new cluster, each with a token.
+///
+/// # Errors
+/// 422, if one has no name, or a token that cannot be one.
+fn own_users(cluster: &str, new: &NewCluster, ids: &Ids) -> Result<Vec<ClusterUser>, Refusal> {
+    let with_token = |(index, user): (usize, &ClusterUser)| {
+        let invalid = |field: &str, value: &str, why: &str| {
+            let cause = Cause::invalid(format_args!("users[{index}].{field}"), value, why);
+            Refusal::invalid("clusters", cluster, vec![cause])
+        };
+        if user.name.is_empty() {
+            return Err(invalid("name", "", "a user has one"));
+        }
+        let token = user.token.clone().unwrap_or_else(|| format!("{cluster}-{}", ids.uid()));
+        match !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            true => Ok(ClusterUser { token: Some(token), ..user.clone() }),
+            false => Err(invalid("token", &token, "it has letters, digits and signs, and no spaces")),
+        }
+    };
+    new.users.iter().enumerate().map(with_token).collect()
+}
+
+fn authenticated(user: &ClusterUser) -> Arc<User> {
+    let ClusterUser { name, groups, .. } = user.clone();
+    Arc::new(User { uid: name.clone(), name, groups, ..User::default() }.authenticated())
 }

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The longest time that is waited for the loops when the clock was moved.
 const WHAT_IS_DUE: Duration = Duration::from_secs(5);
 
+/// The most revisions that are taken at a time.
+const MOST_REVISIONS: u64 = 1_000_000_000;
+
 impl FakeApiServer {
     /// The names of what is served: `pods`, `pods/status`.
     fn served(&self) -> Vec<String> {
@@ -110,21 +113,20 @@ impl FakeApiServer {
             let why = format!("it is in the future: the newest is {now}");
             return Err(Refusal::invalid("history", "", vec![Cause::invalid("revision", revision, why)]));
         }
-        self.cluster.store.compact(revision);
+        self.forget_history(revision);
         Ok(Answer::Compacted { compacted_revision: revision.to_string() })
     }
 
-    fn checked_replica(&self, index: usize) -> Result<&crate::RunningReplica, Refusal> {
-        let hint = format!("; there are {}, counted from 0", self.replicas.len());
-        self.replicas.get(index).ok_or_else(|| Refusal::not_found("replicas", &index.to_string(), &hint))
+    pub(super) fn advance_revision(&self, by: u64) -> Result<Answer, Refusal> {
+        let advanced = (1..=MOST_REVISIONS).contains(&by).then(|| self.cluster.store.advance(by)).flatten();
+        let why = format!("it is a number from 1 to {MOST_REVISIONS}");
+        let revision = advanced.ok_or_else(|| Refusal::invalid("revision", "", vec![Cause::invalid("by", by, why)]))?;
+        Ok(Answer::Revision { revision: revision.to_string() })
     }
 
-    pub(super) fn end_watches(&self, replicas: &[usize]) -> Result<Answer, Refusal> {
-        let all: Vec<usize> = (0..self.replicas.len()).collect();
-        let replicas = if replicas.is_empty() { &all } else { replicas };
-        let found: Result<Vec<_>, Refusal> = replicas.iter().map(|index| self.checked_replica(*index)).collect();
-        found?.into_iter().for_each(crate::RunningReplica::disconnect_watches);
-        Ok(Answer::Ended { replicas: replicas.len() })
+    pub(super) fn checked_replica(&self, index: usize) -> Result<&crate::RunningReplica, Refusal> {
+        let hint = format!("; there are {}, counted from 0", self.replicas.len());
+        self.replicas.get(index).ok_or_else(|| Refusal::not_found("replicas", &index.to_string(), &hint))
     }
 
     pub(super) async fn change_replica(&self, change: &ReplicaChange) -> Result<Answer, Refusal> {

@@ -76,6 +76,7 @@ impl FakeApiServer {
     }
 
     pub(super) fn recorded(&self, wanted: &Requests) -> Result<Value, Refusal> {
+        wanted.on.check()?;
         let (cursor, requests) = self.since(if wanted.limit == Some(0) { u64::MAX } else { wanted.since })?;
         let matching = requests
             .into_iter()
@@ -88,6 +89,7 @@ impl FakeApiServer {
     }
 
     pub(super) async fn wait_for(&self, wait: &Wait) -> Result<Value, Refusal> {
+        wait.on.check()?;
         let begun = Instant::now();
         let seconds = |seconds: u32| later(begun, Duration::from_secs(seconds.min(LONGEST_WAIT).into()));
         let until = seconds(wait.for_seconds.unwrap_or(wait.timeout_seconds.unwrap_or(USUAL_WAIT)));
@@ -119,6 +121,7 @@ impl FakeApiServer {
     }
 
     pub(super) fn verify(&self, verify: &Verify) -> Result<Value, Refusal> {
+        verify.expect.iter().try_for_each(|expected| expected.on.check())?;
         let (cursor, requests) = self.since(verify.since)?;
         let mut verdict = verify.verdict(&requests);
         verdict["cursor"] = cursor.to_string().into();

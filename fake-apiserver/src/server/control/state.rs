@@ -1,6 +1,7 @@
 //! The state of a server that only orders need.
 
-use super::beside::Clusters;
+use super::known::Clusters;
+use super::lives::Holds;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::commit::content::Content;
@@ -18,7 +19,9 @@ pub(in crate::server) struct Control<Server> {
     pub(super) first: Content,
     snapshots: Mutex<BTreeMap<String, Content>>,
     /// The clusters beside this one.
-    pub(in crate::server) clusters: Clusters<Server>,
+    pub(in crate::server) clusters: Arc<Clusters<Server>>,
+    /// The holds of this cluster.
+    pub(super) holds: Holds,
     /// Held while objects are replaced: one after the other.
     pub(super) replacing: tokio::sync::Mutex<()>,
 }
@@ -27,8 +30,8 @@ impl<Server> Control<Server> {
     /// The state of a server with that clock, which begins with the objects of `cluster`.
     pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control<Server> {
         let first = Content::of(&cluster.store, &cluster.catalog().registry);
-        let (snapshots, clusters, replacing) = Default::default();
-        Control { clock: clock.clone(), first, snapshots, clusters, replacing }
+        let (snapshots, clusters, holds, replacing) = Default::default();
+        Control { clock: clock.clone(), first, snapshots, clusters, holds, replacing }
     }
 
     pub(super) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Content>> {

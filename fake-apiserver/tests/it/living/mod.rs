@@ -1,11 +1,18 @@
 //! Clusters that live: control loops in the server.
 
+mod answers;
+mod autoscaling;
+mod bad_input;
+mod certificates;
 mod driver;
 mod garbage;
+mod growth;
 mod upkeep;
+mod volumes;
 mod workloads;
 
-use crate::support::{Client, JSON, names, soon};
+use crate::support::{Client, JSON, names, soon, text};
+use control::{Obeys, Order};
 use fake_apiserver::{AuthorizationMode, Controller, FakeApiServer};
 use serde_json::{Value, json};
 
@@ -18,6 +25,21 @@ async fn collecting() -> FakeApiServer {
 
 async fn quiet(server: &FakeApiServer) {
     soon(server.controllers().quiet()).await.expect("it needs no lists");
+}
+
+/// Moves the clock, and waits until all is done that is due then.
+async fn pass(server: &FakeApiServer, seconds: i64) {
+    soon(server.obey(Order::AdvanceClock { seconds })).await.expect("the clock can be moved");
+    quiet(server).await;
+}
+
+/// The events about objects of a kind, as `reason: message`, in order.
+async fn told(client: &mut Client, kind: &str) -> Vec<String> {
+    let events = client.get(&format!("/api/v1/events?fieldSelector=involvedObject.kind={kind}")).await.expect(200);
+    let mut events: Vec<Value> = events["items"].as_array().cloned().unwrap_or_default();
+    let revision = |event: &Value| text(event, "/metadata/resourceVersion").parse::<u64>().unwrap();
+    events.sort_by_key(revision);
+    events.iter().map(|event| format!("{}: {}", text(event, "/reason"), text(event, "/message"))).collect()
 }
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";

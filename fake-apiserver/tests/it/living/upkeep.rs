@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::support::{MERGE_PATCH, text};
-use control::{Obeys, Order};
 use fake_apiserver::ManualClock;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -16,10 +15,6 @@ async fn kept_by(controllers: impl IntoIterator<Item = Controller>) -> (FakeApiS
     let server = builder.insecure().start().await.expect("a server starts");
     let client = Client::new(&server).await;
     (server, client)
-}
-
-async fn pass(server: &FakeApiServer, seconds: i64) {
-    soon(server.obey(Order::AdvanceClock { seconds })).await.expect("the clock can be moved");
 }
 
 /// A pod that runs on the node `n`, ready or not.

@@ -1,15 +1,13 @@
 //! Workloads that progress, and pods that run by rule, through the wire.
 
-use super::{Client, quiet};
-use crate::support::{names, soon, text};
-use control::{Obeys, Order};
+use super::{Client, pass, quiet, told};
+use crate::support::{names, text};
 use fake_apiserver::{FakeApiServer, ManualClock};
 use serde_json::{Value, json};
 
 const APPS: &str = "/apis/apps/v1/namespaces/default";
 const BATCH: &str = "/apis/batch/v1/namespaces/default";
 const PODS: &str = "/api/v1/namespaces/default/pods";
-const EVENTS: &str = "/api/v1/namespaces/default/events";
 
 /// A cluster that lives, whose clock only moves when it is told to.
 async fn cluster(rules: &str) -> (FakeApiServer, Client) {
@@ -19,11 +17,6 @@ async fn cluster(rules: &str) -> (FakeApiServer, Client) {
     let client = Client::new(&server).await;
     quiet(&server).await;
     (server, client)
-}
-
-async fn pass(server: &FakeApiServer, seconds: i64) {
-    soon(server.obey(Order::AdvanceClock { seconds })).await.expect("the clock can be moved");
-    quiet(server).await;
 }
 
 fn template(app: &str) -> Value {
@@ -49,15 +42,6 @@ fn conditions(object: &Value) -> Vec<String> {
         format!("{}={} {reason}", text(c, "/type"), text(c, "/status"))
     };
     all.iter().map(|condition| print(condition).trim_end().to_owned()).collect()
-}
-
-/// The reasons of events about objects of a kind, in order.
-async fn told(client: &mut Client, kind: &str) -> Vec<String> {
-    let events = client.get(&format!("{EVENTS}?fieldSelector=involvedObject.kind={kind}")).await.expect(200);
-    let mut events: Vec<Value> = events["items"].as_array().cloned().unwrap_or_default();
-    let revision = |event: &Value| text(event, "/metadata/resourceVersion").parse::<u64>().unwrap();
-    events.sort_by_key(revision);
-    events.iter().map(|event| format!("{}: {}", text(event, "/reason"), text(event, "/message"))).collect()
 }
 
 async fn patch(client: &mut Client, path: &str, patch: Value) {

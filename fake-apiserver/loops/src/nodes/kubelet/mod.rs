@@ -2,17 +2,20 @@
 //!
 //! It writes what `k8s.io/kubernetes/pkg/kubelet` (v1.37.1) writes about such pods. Rules decide what containers do.
 
+mod answers;
 mod conditions;
 mod containers;
 mod life;
 mod node;
 mod status;
 
-use super::rules::{Gone, Rules};
+use super::book::{Book, RULES};
+use super::rules::{Gone, JOBS, Rules, SETS};
 use crate::act::{Act, Deletion};
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
 use crate::profile::Profile;
+use crate::question::{Answer, Question};
 use crate::resource::{Key, Resource};
 use crate::workloads::facts::pods::{self, PODS};
 use crate::workloads::facts::{read, template};
@@ -20,6 +23,7 @@ use jiff::Timestamp;
 use life::Life;
 use machinery::object::meta;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tree::Value;
 
@@ -27,14 +31,9 @@ pub(super) const NODES: Resource = Resource::new("", "v1", "nodes");
 const NAMESPACES: Resource = Resource::new("", "v1", "namespaces");
 const LEASES: Resource = Resource::new("coordination.k8s.io", "v1", "leases");
 /// Owners are followed as rules name them.
-const FOLLOWED: &[Resource] = &[
-    NAMESPACES,
-    NODES,
-    LEASES,
-    PODS,
-    Resource::new("apps", "v1", "replicasets"),
-    Resource::new("batch", "v1", "jobs"),
-];
+const FOLLOWED: &[Resource] = &[NAMESPACES, NODES, LEASES, PODS, SETS, JOBS, RULES];
+/// The text before the namespace in the key of an object with rules. It is in no name of a namespace.
+const RULES_OF: &str = "podrules ";
 
 static PROFILE: Profile =
     Profile { name: "kubelet", alias: "", user: "system:node:node-1", program: "kubelet", component: "kubelet" };
@@ -42,7 +41,7 @@ static PROFILE: Profile =
 /// The kubelets of some nodes.
 pub(super) struct Kubelet {
     nodes: Vec<String>,
-    rules: Rules,
+    rules: Book,
     /// The lives of pods so far, by uid.
     lives: HashMap<String, Life>,
     /// How many pods of an owner have been seen, by its uid.
@@ -53,7 +52,25 @@ pub(super) struct Kubelet {
 
 impl Kubelet {
     pub(super) fn new(nodes: Vec<String>, rules: Rules) -> Kubelet {
-        Kubelet { nodes, rules, lives: HashMap::new(), seen: HashMap::new(), addresses: 0 }
+        Kubelet { nodes, rules: Book::of(rules), lives: HashMap::new(), seen: HashMap::new(), addresses: 0 }
+    }
+
+    /// Rules have changed: the pods that they may be about are looked at, and their object if they are wrong.
+    fn note_rules(&self, change: &Change<'_>, objects: &Objects, keys: &mut Keys) {
+        let Key { namespace, name } = change.key;
+        if self.rules.mistake(change.key).is_some() {
+            keys.add(Key { namespace: format!("{RULES_OF}{namespace}"), name: name.clone() });
+        }
+        let here = objects.within(&PODS, namespace).filter(|(_, pod)| self.is_here(pod));
+        here.for_each(|(key, _)| keys.add(key.clone()));
+    }
+
+    /// Says what is wrong with rules.
+    fn refuse_rules(&self, key: &Key, view: &View<'_>) -> Plan {
+        let (object, mistake) = (view.objects.get(&RULES, key), self.rules.mistake(key));
+        let event =
+            |(object, mistake): (&Arc<Value>, &str)| template::event(object, true, "InvalidRules", mistake.to_owned());
+        Plan::of(object.zip(mistake).map(event).into_iter().collect())
     }
 
     fn is_here(&self, pod: &Value) -> bool {
@@ -162,9 +179,11 @@ impl Loop for Kubelet {
         FOLLOWED
     }
 
-    fn wants(&mut self, change: &Change<'_>, _objects: &Objects, keys: &mut Keys) {
+    fn wants(&mut self, change: &Change<'_>, objects: &Objects, keys: &mut Keys) {
         let node = |name: &str| Key { namespace: String::new(), name: name.to_owned() };
-        if *change.resource == PODS {
+        if self.rules.note(change) {
+            self.note_rules(change, objects, keys);
+        } else if *change.resource == PODS {
             let Some(pod) = change.new else {
                 self.lives.remove(change.old.map(meta::uid).unwrap_or_default());
                 return;
@@ -187,9 +206,17 @@ impl Loop for Kubelet {
         if key.namespace.is_empty() {
             return node::plan(&self.nodes, &key.name, view);
         }
+        if let Some(namespace) = key.namespace.strip_prefix(RULES_OF) {
+            return self.refuse_rules(&Key { namespace: namespace.to_owned(), name: key.name.clone() }, view);
+        }
         match view.objects.get(&PODS, key) {
             Some(pod) if self.is_here(pod) => self.run(&pod.clone(), view),
             _ => Plan::default(),
         }
+    }
+
+    fn answer(&mut self, question: &Question, objects: &Objects) -> Option<Answer> {
+        let pod = objects.get(&PODS, &question.pod).filter(|pod| self.is_here(pod))?;
+        Some(answers::answer(question, pod, &self.rules.fate(pod, objects)))
     }
 }

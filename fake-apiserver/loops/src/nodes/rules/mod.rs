@@ -2,6 +2,7 @@
 //!
 //! The first rule decides whose selector selects the pod. A pod without a rule is ready at once; if it is a job's, it succeeds at once.
 
+mod clauses;
 mod glob;
 mod parse;
 mod scan;
@@ -15,6 +16,10 @@ pub use parse::RuleError;
 use std::sync::Arc;
 use std::time::Duration;
 use tree::Value;
+
+/// The resources whose objects may stand between a pod and what a rule names.
+pub(crate) const SETS: Resource = Resource::new("apps", "v1", "replicasets");
+pub(crate) const JOBS: Resource = Resource::new("batch", "v1", "jobs");
 
 /// Rules, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +53,31 @@ pub(super) struct Fate {
     pub(super) outcome: Outcome,
     /// How long it takes to end when it is deleted.
     pub(super) gone: Gone,
+    /// The use of each of its containers, in thousandths, by resource.
+    pub(super) usage: Vec<(String, i64)>,
+    /// The text of its log.
+    pub(super) log: Option<String>,
+    pub(super) execs: Vec<Exec>,
+    /// The rule, or nothing.
+    pub(super) rule: Arc<str>,
+}
+
+/// The outcome of a command in a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exec {
+    /// The command, with blanks between its words.
+    pub(super) command: Glob,
+    pub(super) prints: String,
+    /// The code with which it exits.
+    pub(super) code: i64,
+}
+
+impl Fate {
+    /// The life of a pod about which nothing else is said.
+    fn of(outcome: Outcome) -> Fate {
+        let (gone, usage, log, execs) = Default::default();
+        Fate { outcome, gone, usage, log, execs, rule: "".into() }
+    }
 }
 
 /// How long a pod takes to end when it is deleted.
@@ -81,11 +111,16 @@ pub(super) enum Outcome {
 pub(super) type GlobOfImage = Glob;
 
 impl Rules {
-    /// The fate of a pod.
-    pub(super) fn fate(&self, pod: &Value, objects: &Objects) -> Fate {
+    /// The fate of a pod by the first rule that selects it.
+    pub(super) fn fate(&self, pod: &Value, objects: &Objects) -> Option<&Fate> {
         let rule = self.0.iter().find(|rule| rule.selectors.iter().all(|selector| selector.selects(pod, objects)));
-        rule.map_or_else(|| Fate { outcome: by_default(pod), gone: Gone::default() }, |rule| rule.fate.clone())
+        rule.map(|rule| &rule.fate)
     }
+}
+
+/// The fate of a pod without a rule.
+pub(super) fn without(pod: &Value) -> Fate {
+    Fate::of(by_default(pod))
 }
 
 /// The life of a pod without a rule.
@@ -125,8 +160,8 @@ fn is_of(pod: &Value, kind: &str, name: &Glob, objects: &Objects) -> bool {
 /// The object that a reference is to, if it may have a controller.
 fn parent(pod: &Value, owner: &Value, objects: &Objects) -> Option<Arc<Value>> {
     let resource = match read::text(owner, "/kind") {
-        "ReplicaSet" => Resource::new("apps", "v1", "replicasets"),
-        "Job" => Resource::new("batch", "v1", "jobs"),
+        "ReplicaSet" => SETS,
+        "Job" => JOBS,
         _ => return None,
     };
     let key = Key { namespace: meta::namespace(pod).to_owned(), name: read::text(owner, "/name").to_owned() };

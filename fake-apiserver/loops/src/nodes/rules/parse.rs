@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! rules    = rule { ";" rule }
-//! rule     = selector { "," selector } ": " outcome [ ", gone after " ( time | "grace" ) ]
+//! rule     = selector { "," selector } ": " outcome { "," clause }
 //! selector = "*" | label "=" glob | "image=" glob | "namespace=" glob | "label:" label "=" glob | kind "/" glob
 //! outcome  = "ready" [ after ] | "running" [ after ] | "pending" | "ImagePullBackOff" | "crash loop" [ after ]
 //!          | "succeed" [ after ] | "exit" code [ after ] | "fail" [ number "of" number ] [ after ]
 //! after    = "after" time
 //! ```
 
+use super::clauses::clause;
 use super::glob::Glob;
 use super::scan::Piece;
-use super::{Fate, Gone, Outcome, Rule, Rules, Selector};
+use super::{Fate, Outcome, Rule, Rules, Selector};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ pub struct RuleError {
     pub found: String,
 }
 
-type Parsed<T> = Result<T, RuleError>;
+pub(super) type Parsed<T> = Result<T, RuleError>;
 
 const SELECTOR: &str = "a selector: *, label=value, image=glob, namespace=glob, label:label=value or kind/name";
 const COLON: &str = "a colon and a blank between the selectors and what becomes of the pods";
@@ -35,7 +36,7 @@ const OUTCOME: &str = "ready, running, pending, ImagePullBackOff, crash loop, su
 const TIME: &str = "a time such as 500ms, 2s or 1m30s";
 const END: &str = "a comma, a semicolon or the end";
 
-fn error<T>(at: Piece<'_>, expected: &'static str) -> Parsed<T> {
+pub(super) fn error<T>(at: Piece<'_>, expected: &'static str) -> Parsed<T> {
     let found = if at.text.is_empty() { "nothing".to_owned() } else { format!("{:?}", at.text) };
     Err(RuleError { at: at.at + 1, expected, found })
 }
@@ -56,7 +57,7 @@ impl FromStr for Rules {
 
 fn rule(rule: Piece<'_>) -> Parsed<Rule> {
     // Colons of images have no blank behind them.
-    let Some(colon) = rule.text.rfind(": ") else { return error(rule.end(), COLON) };
+    let Some(colon) = rule.last_colon() else { return error(rule.end(), COLON) };
     let (selectors, fate) = rule.cut(colon, 2);
     let selectors = selectors.split(',').map(Piece::trimmed).map(selector);
     let selectors: Parsed<Vec<Option<Selector>>> = selectors.collect();
@@ -69,6 +70,7 @@ fn rule(rule: Piece<'_>) -> Parsed<Rule> {
             _ => None,
         });
     }
+    fate.rule = rule.text.into();
     Ok(Rule { selectors, fate })
 }
 
@@ -105,26 +107,9 @@ fn selector(piece: Piece<'_>) -> Parsed<Option<Selector>> {
 
 fn fate(piece: Piece<'_>) -> Parsed<Fate> {
     let mut parts = piece.split(',').map(Piece::trimmed);
-    let outcome = outcome(parts.next().unwrap_or(piece))?;
-    let gone = match parts.next() {
-        None => Gone::default(),
-        Some(part) => gone(part)?,
-    };
-    match parts.next() {
-        Some(part) => error(part, "a semicolon or the end"),
-        None => Ok(Fate { outcome, gone }),
-    }
-}
-
-fn gone(piece: Piece<'_>) -> Parsed<Gone> {
-    let words = piece.words();
-    match words.as_slice() {
-        [gone, after, time] if (gone.text, after.text) == ("gone", "after") => match time.text {
-            "grace" => Ok(Gone::AfterGrace),
-            _ => self::time(*time).map(Gone::After),
-        },
-        _ => error(piece, "gone after and a time, or gone after grace"),
-    }
+    let mut fate = Fate::of(outcome(parts.next().unwrap_or(piece))?);
+    parts.try_for_each(|part| clause(part, &mut fate))?;
+    Ok(fate)
 }
 
 fn outcome(piece: Piece<'_>) -> Parsed<Outcome> {
@@ -159,7 +144,7 @@ fn fail(words: &[Piece<'_>], piece: Piece<'_>) -> Parsed<Outcome> {
     Ok(Outcome::Fail { first, of, after: after(words, 4, piece)? })
 }
 
-fn number(piece: Piece<'_>, most: u64, expected: &'static str) -> Parsed<u64> {
+pub(super) fn number(piece: Piece<'_>, most: u64, expected: &'static str) -> Parsed<u64> {
     match piece.text.parse() {
         Ok(number) if number <= most => Ok(number),
         _ => error(piece, expected),
@@ -183,7 +168,7 @@ fn after(words: &[Piece<'_>], index: usize, piece: Piece<'_>) -> Parsed<Duration
     }
 }
 
-fn time(piece: Piece<'_>) -> Parsed<Duration> {
+pub(super) fn time(piece: Piece<'_>) -> Parsed<Duration> {
     let mut total = Duration::ZERO;
     let mut left = piece.text;
     if left.is_empty() {
@@ -213,6 +198,7 @@ fn time(piece: Piece<'_>) -> Parsed<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Gone;
     use super::*;
 
     #[test]
@@ -239,6 +225,18 @@ mod tests {
     }
 
     #[test]
+    fn clauses_are_read() {
+        let text = r"app=a: ready, cpu 200m, memory 64Mi, gone after 5s, log 'a, b; c: d\nit\'s', exec 'cat *' prints 'x: y' exits 3; *: pending";
+        let Rules(rules) = text.parse().unwrap();
+        let fate = &rules[0].fate;
+        assert_eq!(fate.usage, [("cpu".to_owned(), 200), ("memory".to_owned(), 67_108_864_000)]);
+        assert_eq!((fate.gone, fate.log.as_deref()), (Gone::After(Duration::from_secs(5)), Some("a, b; c: d\nit's")));
+        assert_eq!((&*fate.execs[0].prints, fate.execs[0].code), ("x: y", 3));
+        assert!(fate.execs[0].command.matches("cat /x"));
+        assert_eq!(rules[1].fate.outcome, Outcome::Pending);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_place() {
         for (text, at, expected, found) in [
             ("app=web: redy", 10, OUTCOME, "\"redy\""),
@@ -251,6 +249,11 @@ mod tests {
             ("*: fail 3", 10, "of and a number of pods", "nothing"),
             ("*: exit 256", 9, "an exit code from 0 to 255", "\"256\""),
             ("*: ready, gone", 11, "gone after and a time, or gone after grace", "\"gone\""),
+            ("*: ready, gon", 11, "gone after, cpu, memory, log or exec", "\"gon\""),
+            ("*: ready, cpu much", 15, "a quantity such as 200m or 64Mi", "\"much\""),
+            ("*: ready, log it", 15, "a text in single quotes", "\"it\""),
+            ("*: ready, exec 'a'", 19, "prints and a text in single quotes", "nothing"),
+            ("*: ready, log 'a' b", 19, "a comma, a semicolon or the end", "\"b\""),
             ("*: pending 1s", 12, END, "\"1s\""),
             ("*: crash", 9, "loop", "nothing"),
         ] {

@@ -3,6 +3,8 @@
 use super::neighbours::Neighbours;
 use super::spread::Spread;
 use super::usage::{self, Usage};
+use super::volumes::Claims;
+use crate::objects::Objects;
 use crate::workloads::facts::read;
 use crate::workloads::facts::{affinity, taints};
 use tree::{Value, json};
@@ -11,6 +13,14 @@ use tree::{Value, json};
 pub(super) struct Candidate<'o> {
     pub(super) node: &'o Value,
     pub(super) used: &'o Usage,
+}
+
+/// Facts beside nodes that decide where a pod goes.
+pub(super) struct Surroundings<'o> {
+    pub(super) objects: &'o Objects,
+    pub(super) claims: Claims<'o>,
+    pub(super) near: Neighbours<'o>,
+    pub(super) spread: Spread,
 }
 
 /// Whether a node fits.
@@ -35,7 +45,8 @@ pub(super) fn full(reason: &str) -> Verdict {
 }
 
 /// Whether a node fits a pod.
-pub(super) fn filter(pod: &Value, candidate: &Candidate<'_>, near: &Neighbours<'_>, spread: &Spread) -> Verdict {
+pub(super) fn filter(pod: &Value, candidate: &Candidate<'_>, surroundings: &Surroundings<'_>) -> Verdict {
+    let Surroundings { objects, claims, near, spread } = surroundings;
     let Candidate { node, used } = candidate;
     let tolerations = read::list(pod, "/spec/tolerations");
     let unschedulable = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
@@ -52,7 +63,8 @@ pub(super) fn filter(pod: &Value, candidate: &Candidate<'_>, near: &Neighbours<'
     if usage::ports(pod).iter().any(|port| used.conflicts(port)) {
         return full("node(s) didn't have free ports for the requested pod ports");
     }
-    room(pod, candidate).or_else(|| spread.filter(pod, node)).or_else(|| near.filter(node)).unwrap_or(Verdict::Fits)
+    let misfit = room(pod, candidate).or_else(|| claims.filter(node, objects));
+    misfit.or_else(|| spread.filter(pod, node)).or_else(|| near.filter(node)).unwrap_or(Verdict::Fits)
 }
 
 /// Whether a node has too little of something (`fitsRequest` of `plugins/noderesources/fit.go`).

@@ -1,13 +1,14 @@
 //! A scheduler: a pod gets the first node that fits, by name.
 //!
-//! Which nodes fit, the filters of `k8s.io/kubernetes/pkg/scheduler/framework/plugins` (v1.37.1) decide, without those for volumes and
-//! resource claims. Nodes are not scored, and no pod is preempted.
+//! Which nodes fit, the filters of `k8s.io/kubernetes/pkg/scheduler/framework/plugins` (v1.37.1) decide, without
+//! that for resource claims, and of those for volumes only `volumebinding`. Nodes are not scored, and no pod is preempted.
 
 mod filters;
 mod neighbours;
 mod refusal;
 mod spread;
 mod usage;
+mod volumes;
 
 use super::kubelet::NODES;
 use crate::act::Act;
@@ -15,18 +16,21 @@ use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
 use crate::profile::Profile;
 use crate::resource::{Key, Resource};
+use crate::volumes::needs;
+use crate::volumes::{CLAIMS, CLASSES, VOLUMES};
 use crate::workloads::facts::pods::{self, PODS};
 use crate::workloads::facts::read::{self, stamp};
 use crate::workloads::facts::{conditions, owners, status, template};
-use filters::{Candidate, Verdict};
+use filters::{Candidate, Surroundings, Verdict};
 use machinery::object::meta;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use tree::{Value, json};
 use usage::Usage;
+use volumes::{Binding, Claims};
 
 const NAMESPACES: Resource = Resource::new("", "v1", "namespaces");
-const FOLLOWED: &[Resource] = &[PODS, NODES, NAMESPACES];
+const FOLLOWED: &[Resource] = &[PODS, NODES, NAMESPACES, CLAIMS, VOLUMES, CLASSES];
 
 static PROFILE: Profile = Profile {
     name: "kube-scheduler",
@@ -43,6 +47,10 @@ pub(super) struct Scheduler {
     used: HashMap<String, Usage>,
     /// Pods without a node.
     waiting: BTreeSet<Key>,
+    /// Those of them that no node fitted.
+    refused: BTreeSet<Key>,
+    /// Those of them with claims, by claim.
+    claimed: BTreeMap<Key, BTreeSet<Key>>,
     /// Pods on nodes that do not want others near them.
     unsociable: BTreeSet<Key>,
 }
@@ -77,25 +85,55 @@ impl Scheduler {
         };
         mark(&mut self.unsociable, change.new.filter(is_unsociable).is_some());
         mark(&mut self.waiting, change.new.is_some_and(is_waiting));
+        if !self.waiting.contains(change.key) {
+            self.refused.remove(change.key);
+        }
+        let keys = |pod: &Value| -> Vec<Key> {
+            let key = |(name, _)| Key { namespace: change.key.namespace.clone(), name };
+            needs::claims(pod).map(key).collect()
+        };
+        for key in change.old.iter().flat_map(|pod| keys(pod)) {
+            self.claimed.entry(key.clone()).or_default().remove(change.key);
+            if self.claimed[&key].is_empty() {
+                self.claimed.remove(&key);
+            }
+        }
+        for key in change.new.filter(|pod| is_waiting(pod)).iter().flat_map(|pod| keys(pod)) {
+            self.claimed.entry(key).or_default().insert(change.key.clone());
+        }
     }
 
-    fn schedule(&self, pod: &Arc<Value>, view: &View<'_>) -> Plan {
+    /// The acts for a pod.
+    ///
+    /// # Errors
+    /// Why no node fits it.
+    fn schedule(&self, pod: &Arc<Value>, view: &View<'_>) -> Result<Plan, String> {
         let nodes: Vec<&Arc<Value>> = view.objects.all(&NODES).map(|(_, node)| node).collect();
         if nodes.is_empty() {
-            return refuse(pod, "no nodes available to schedule pods", view);
+            return Err("no nodes available to schedule pods".to_owned());
         }
         let nothing = Usage::default();
-        let near = neighbours::Neighbours::of(pod, view.objects, &self.unsociable);
-        let spread = spread::Spread::of(pod, &nodes, view.objects);
+        let claims = Claims::of(pod, view.objects).map_err(|why| refusal::of_all(pod, &why, nodes.len()))?;
+        let surroundings = Surroundings {
+            objects: view.objects,
+            claims,
+            near: neighbours::Neighbours::of(pod, view.objects, &self.unsociable),
+            spread: spread::Spread::of(pod, &nodes, view.objects),
+        };
         let mut verdicts = Vec::new();
         for node in &nodes {
             let used = self.used.get(meta::name(node)).unwrap_or(&nothing);
-            match filters::filter(pod, &Candidate { node, used }, &near, &spread) {
-                Verdict::Fits => return bind(pod, meta::name(node)),
+            match filters::filter(pod, &Candidate { node, used }, &surroundings) {
+                Verdict::Fits => {
+                    return match surroundings.claims.bind(node, view.objects) {
+                        Binding::Done => Ok(bind(pod, meta::name(node))),
+                        Binding::Begun(acts) => Ok(Plan::of(acts)),
+                    };
+                }
                 verdict => verdicts.push(verdict),
             }
         }
-        refuse(pod, &refusal::message(pod, &verdicts), view)
+        Err(refusal::message(pod, &verdicts))
     }
 }
 
@@ -164,8 +202,15 @@ impl Loop for Scheduler {
     }
 
     fn wants(&mut self, change: &Change<'_>, _objects: &Objects, keys: &mut Keys) {
-        if *change.resource == NAMESPACES {
-            return;
+        match &*change.resource.plural {
+            "namespaces" => return,
+            "persistentvolumeclaims" => {
+                return self.claimed.get(change.key).into_iter().flatten().for_each(|key| keys.add(key.clone()));
+            }
+            "persistentvolumes" | "storageclasses" => {
+                return self.claimed.values().flatten().for_each(|key| keys.add(key.clone()));
+            }
+            _ => {}
         }
         if *change.resource == PODS {
             self.note_pod(change);
@@ -175,12 +220,15 @@ impl Loop for Scheduler {
         }
         let is_settled = change.resource == &NODES || change.object().is_some_and(|pod| !is_waiting(pod));
         if is_settled && makes_room(change) {
-            self.waiting.iter().for_each(|key| keys.add(key.clone()));
+            std::mem::take(&mut self.refused).into_iter().for_each(|key| keys.add(key));
         }
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
-        let pod = view.objects.get(&PODS, key).filter(|pod| is_waiting(pod));
-        pod.map(|pod| self.schedule(pod, view)).unwrap_or_default()
+        let Some(pod) = view.objects.get(&PODS, key).filter(|pod| is_waiting(pod)) else { return Plan::default() };
+        self.schedule(pod, view).unwrap_or_else(|why| {
+            self.refused.insert(key.clone());
+            refuse(pod, &why, view)
+        })
     }
 }

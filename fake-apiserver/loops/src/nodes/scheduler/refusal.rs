@@ -25,6 +25,16 @@ pub(super) fn message(pod: &Value, verdicts: &[Verdict]) -> String {
     format!("{available} preemption: {}", counted(verdicts.len(), helps))
 }
 
+/// The message about a pod that gets no node for that reason, whichever there are.
+pub(super) fn of_all(pod: &Value, why: &str, nodes: usize) -> String {
+    let available = format!("0/{nodes} nodes are available: {why}.");
+    if read::text(pod, "/spec/preemptionPolicy") == "Never" {
+        return format!("{available} preemption: not eligible due to preemptionPolicy=Never.");
+    }
+    let helps = std::iter::repeat_n("Preemption is not helpful for scheduling", nodes);
+    format!("{available} preemption: {}", counted(nodes, helps))
+}
+
 fn counted<'t>(nodes: usize, reasons: impl Iterator<Item = &'t str>) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for reason in reasons {

@@ -9,6 +9,7 @@ use super::sets::{self, HASH, HISTORY, REVISION, Set};
 use super::{DEPLOYMENTS, KIND, progress, status};
 use crate::act::{Act, Refusal};
 use crate::plan::{Plan, View};
+use crate::workloads::facts::names::cut;
 use machinery::object::meta;
 use tree::{Value, json};
 
@@ -175,7 +176,7 @@ fn new_set(deployment: &Value) -> Value {
     let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_default();
     selector["matchLabels"][HASH] = hash.as_str().into();
     let base = meta::name(deployment);
-    let base = base.get(..LONGEST_NAME - 1 - hash.len()).unwrap_or(base);
+    let base = cut(base, LONGEST_NAME - 1 - hash.len());
     let mut set = json!({
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",

@@ -26,7 +26,7 @@ impl Names {
         namespace: &str,
         view: &View<'_>,
     ) -> String {
-        let base = base.get(..LONGEST - RANDOM).unwrap_or(base);
+        let base = cut(base, LONGEST - RANDOM);
         loop {
             self.0 = self.0.wrapping_add(1);
             let key = Key { namespace: namespace.to_owned(), name: format!("{base}{}", suffix(uid, view.now, self.0)) };
@@ -65,4 +65,10 @@ fn suffix(uid: &str, now: Timestamp, count: u64) -> String {
 /// A text of digits in which no word can be read (`SafeEncodeString`).
 pub(crate) fn safe(text: &str) -> String {
     text.bytes().map(|byte| char::from(SAFE[usize::from(byte) % SAFE.len()])).collect()
+}
+
+/// The beginning of a text, of so many bytes at most.
+pub(crate) fn cut(text: &str, longest: usize) -> &str {
+    let mut ends = (0..=longest.min(text.len())).rev();
+    &text[..ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default()]
 }

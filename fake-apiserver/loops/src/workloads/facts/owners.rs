@@ -91,11 +91,16 @@ pub(crate) fn selector(owner: &Value) -> Option<LabelSelector> {
     LabelSelector::structured(owner.pointer("/spec/selector")?)
 }
 
-/// The objects of a resource that an owner controls, and those in its namespace that nobody does.
+/// The objects of a resource that an owner controls, and those in its namespace that nobody does, by name.
 pub(crate) fn candidates<'o>(objects: &'o Objects, resource: &Resource, owner: &'o Value) -> Vec<&'o Arc<Value>> {
-    let of_owner = |object: &Value| controller(object).is_none_or(|reference| uid_of(reference) == meta::uid(owner));
-    let all = objects.within(resource, meta::namespace(owner));
-    all.map(|(_, object)| object).filter(|object| of_owner(object)).collect()
+    let namespace = meta::namespace(owner);
+    let owned = objects
+        .owned(meta::uid(owner))
+        .filter(|(of, key, object)| *of == resource && key.namespace == namespace && is_controlled_by(object, owner));
+    let all = owned.map(|(_, _, object)| object).chain(objects.orphans(resource, namespace));
+    let mut all: Vec<&Arc<Value>> = all.collect();
+    all.sort_by_key(|object| meta::name(object));
+    all
 }
 
 /// The objects that belong to an owner, and the acts that make it so.

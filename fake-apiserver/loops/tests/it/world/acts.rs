@@ -33,6 +33,7 @@ impl World {
                 self.delete(&resource, &key, options.grace.map(|grace| grace.as_secs()));
                 Ok(())
             }
+            Act::Ask { path, .. } => panic!("nobody here answers {path}"),
             Act::Event { warning, reason, message, .. } => {
                 self.events.push(format!("{} {reason}: {message}", if warning { "Warning" } else { "Normal" }));
                 Ok(())

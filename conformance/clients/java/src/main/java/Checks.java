@@ -125,11 +125,22 @@ public final class Checks {
         // Watches and informers read for as long as nothing happens.
         client.setReadTimeout(0);
         System.out.println("client client-java " + clientVersion());
+        // Only the fake can be told what to do.
+        if (System.getenv("FAKE_APISERVER_CONTROL_URL") != null) {
+            CHECKS.put("story-ambiguous-write", scene -> scene.stories().ambiguousWrite());
+            CHECKS.put("story-stale-read", scene -> scene.stories().staleRead());
+            CHECKS.put("story-throttling", scene -> scene.stories().throttling());
+            CHECKS.put("story-expired-history", scene -> scene.stories().expiredHistory());
+        }
         int number = 0;
         for (Map.Entry<String, Check> check : CHECKS.entrySet()) {
             report(check.getKey(), perform(client, check.getValue(), "c-" + number++));
         }
         System.exit(0);
+    }
+
+    private Stories stories() {
+        return new Stories(client, namespace);
     }
 
     /** The version of the client: the name of the archive says it. */

@@ -1,10 +1,19 @@
-//! The clusters beside a server's own, and the seeds that they begin from, as a server keeps them.
+//! The clusters beside the first one, and the seeds, by their names.
 
 use crate::http::{Beside, Replica};
 use crate::server::seed::Seed;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::watch;
+
+/// The name of the first cluster.
+pub(super) const FIRST: &str = "default";
+
+/// A server that others end.
+pub(in crate::server) trait End {
+    /// Ends it, and its watches.
+    fn end(&self);
+}
 
 /// The clusters beside the first one.
 pub(in crate::server) struct Clusters<Server> {
@@ -27,7 +36,7 @@ pub(super) enum Filled {
     Not(String),
 }
 
-impl<Server> Clusters<Server> {
+impl<Server: End> Clusters<Server> {
     pub(super) fn get(&self, name: &str) -> Option<Arc<Server>> {
         self.all().get(name).cloned()
     }
@@ -38,6 +47,15 @@ impl<Server> Clusters<Server> {
 
     pub(super) fn seeds(&self) -> MutexGuard<'_, BTreeMap<String, Filled>> {
         self.seeds.lock().expect("no holder of this lock can panic")
+    }
+
+    /// Removes a cluster: its watches end, and its URL is nobody's.
+    pub(super) fn remove(&self, name: &str) {
+        let removed = self.all().remove(name);
+        self.beside.remove(name);
+        if let Some(cluster) = removed {
+            cluster.end();
+        }
     }
 
     /// A name that no cluster has had that was given one.

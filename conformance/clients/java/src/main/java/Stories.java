@@ -1,0 +1,146 @@
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.google.gson.reflect.TypeToken;
+import io.kubernetes.client.openapi.ApiClient;
+import io.kubernetes.client.openapi.ApiException;
+import io.kubernetes.client.openapi.apis.CoreV1Api;
+import io.kubernetes.client.openapi.models.V1ConfigMap;
+import io.kubernetes.client.openapi.models.V1ObjectMeta;
+import io.kubernetes.client.util.Watch;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Stories, told by the official Java client: what a server can do to a client, as a test tells it over the control port. They are those of
+ * docs/stories/, and the same in every language. There is a control port on the fake only.
+ */
+final class Stories {
+    private static final Gson GSON = new Gson();
+    private final ApiClient client;
+    private final CoreV1Api core;
+    private final String namespace;
+
+    Stories(ApiClient client, String namespace) {
+        this.client = client;
+        this.namespace = namespace;
+        core = new CoreV1Api(client);
+    }
+
+    void ambiguousWrite() throws Exception {
+        int since = cursor();
+        Map<String, Object> on = Map.of("verbs", List.of("create"), "resources", List.of("configmaps"), "namespaces", List.of(namespace));
+        fault(on, Map.of("times", 1, "actions", List.of(Map.of("connection", Map.of("do", "reset", "when", "afterCommit")))));
+        // There is no answer, and this client tries again without a word: what its user is told is that somebody has made the object.
+        same(refused(() -> create("a", "v")), 409);
+        same(core.readNamespacedConfigMap("a", namespace).execute().getData(), Map.of("k", "v"));
+        same(codes(since, on), List.of(0, 409));
+    }
+
+    void staleRead() throws Exception {
+        V1ConfigMap first = create("a", "old");
+        core.replaceNamespacedConfigMap("a", namespace, first.data(Map.of("k", "new"))).execute();
+        Map<String, Object> on = Map.of("verbs", List.of("list"), "namespaces", List.of(namespace), "query", Map.of("resourceVersion", "0"));
+        fault(on, Map.of("actions", List.of(Map.of("stale", Map.of("behind", 1)))));
+        // Another server, whose cache is behind, is asked after a failover.
+        V1ConfigMap stale = core.listNamespacedConfigMap(namespace).resourceVersion("0").fieldSelector("metadata.name=a").execute().getItems().get(0);
+        same(stale.getData(), Map.of("k", "old"));
+        // What was decided by the past is refused, as it names the revision that it was decided by.
+        same(refused(() -> core.replaceNamespacedConfigMap("a", namespace, stale.data(Map.of("k", "wrong"))).execute()), 409);
+        same(core.readNamespacedConfigMap("a", namespace).execute().getData(), Map.of("k", "new"));
+    }
+
+    void throttling() throws Exception {
+        int since = cursor();
+        Map<String, Object> on = Map.of("verbs", List.of("create"), "resources", List.of("configmaps"), "namespaces", List.of(namespace));
+        fault(on, Map.of("sequence", List.of("apf-rejected", "apf-rejected")));
+        // This client leaves it to its user to try again.
+        same(refused(() -> create("a", "v")), 429);
+        same(refused(() -> create("a", "v")), 429);
+        create("a", "v");
+        same(codes(since, on), List.of(429, 429, 201));
+    }
+
+    void expiredHistory() throws Exception {
+        V1ConfigMap first = create("a", "v");
+        create("b", "v");
+        told("POST", "/history/compact", Map.of());
+        var expired = next(first.getMetadata().getResourceVersion());
+        same(List.of(expired.type, expired.status.getCode(), expired.status.getReason()), List.of("ERROR", 410, "Expired"));
+        // The way back is a list, and a watch from there.
+        String now = core.listNamespacedConfigMap(namespace).execute().getMetadata().getResourceVersion();
+        create("c", "v");
+        same(next(now).object.getMetadata().getName(), "c");
+    }
+
+    /** The first event of a watch from a revision on. */
+    private Watch.Response<V1ConfigMap> next(String revision) throws Exception {
+        var event = new TypeToken<Watch.Response<V1ConfigMap>>() { }.getType();
+        var call = core.listNamespacedConfigMap(namespace).resourceVersion(revision).watch(true);
+        try (Watch<V1ConfigMap> events = Watch.createWatch(client, call.buildCall(null), event)) {
+            return events.next();
+        }
+    }
+
+    private V1ConfigMap create(String name, String value) throws ApiException {
+        return core.createNamespacedConfigMap(namespace, new V1ConfigMap().metadata(new V1ObjectMeta().name(name)).data(Map.of("k", value))).execute();
+    }
+
+    private interface Call {
+        Object run() throws Exception;
+    }
+
+    /** The code of a call that is refused; 0 if there was no answer. */
+    private static int refused(Call call) throws Exception {
+        try {
+            call.run();
+        } catch (ApiException error) {
+            return error.getCode();
+        }
+        throw new AssertionError("expected a refusal");
+    }
+
+    private static void same(Object actual, Object expected) {
+        if (!Objects.equals(actual, expected)) {
+            throw new AssertionError("expected " + expected + ", was " + actual);
+        }
+    }
+
+    private static void fault(Map<String, Object> on, Map<String, Object> more) throws Exception {
+        JsonObject rule = GSON.toJsonTree(more).getAsJsonObject();
+        rule.add("match", GSON.toJsonTree(on));
+        told("POST", "/faults", rule);
+    }
+
+    private static int cursor() throws Exception {
+        return told("POST", "/requests/query", Map.of("limit", 0)).get("cursor").getAsInt();
+    }
+
+    /** The codes of the requests since then that match. */
+    private static List<Integer> codes(int since, Map<String, Object> on) throws Exception {
+        JsonArray items = told("POST", "/requests/query", Map.of("since", since, "match", on)).getAsJsonArray("items");
+        List<Integer> codes = new ArrayList<>();
+        items.forEach(item -> codes.add(item.getAsJsonObject().get("code").getAsInt()));
+        return codes;
+    }
+
+    /** Tells the control port something, or asks it. */
+    private static JsonObject told(String method, String path, Object words) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("FAKE_APISERVER_CONTROL_URL") + "/_fake/v1" + path))
+            .header("Authorization", "Bearer " + System.getenv("FAKE_APISERVER_CONTROL_TOKEN"))
+            .method(method, HttpRequest.BodyPublishers.ofString(GSON.toJson(words))).build();
+        var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        JsonObject said = JsonParser.parseString(answer.body()).getAsJsonObject();
+        if (answer.statusCode() >= 300) {
+            throw new AssertionError(said.get("message").getAsString());
+        }
+        return said;
+    }
+}

@@ -1,0 +1,175 @@
+//! Stories, told by kube-rs: what a server can do to a client, as a test tells it over the control port. They are those of `docs/stories/`, and
+//! the same in every language. There is a control port on the fake only.
+
+use crate::{Check, Scene, checks, same};
+use anyhow::{Context as _, Result, ensure};
+use futures::{StreamExt as _, TryStreamExt as _};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt as _;
+use kube::api::{ListParams, PostParams, WatchEvent, WatchParams};
+use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+pub const CHECKS: &[Check] = checks![
+    story_ambiguous_write,
+    story_stale_read,
+    story_throttling,
+    story_expired_history,
+];
+
+async fn story_ambiguous_write(s: Scene) -> Result<()> {
+    let (since, on) = (cursor().await?, creates(&s));
+    let lost = json!({"connection": {"do": "reset", "when": "afterCommit"}});
+    told(
+        "POST",
+        "/faults",
+        json!({"match": on, "times": 1, "actions": [lost]}),
+    )
+    .await?;
+    // There is no answer, and the object may be there or not: only asking tells.
+    same(refused(s.map("a", Value::Null).await)?, 0)?;
+    same(refused(s.map("a", Value::Null).await)?, 409)?;
+    same(value(&s.maps().get("a").await?), "v")?;
+    same(codes(since, on).await?, vec![0, 409])
+}
+
+async fn story_stale_read(s: Scene) -> Result<()> {
+    let mut first = s.map("a", Value::Null).await?;
+    set(&mut first, "new");
+    s.maps()
+        .replace("a", &PostParams::default(), &first)
+        .await?;
+    let on =
+        json!({"verbs": ["list"], "namespaces": [s.namespace], "query": {"resourceVersion": "0"}});
+    told(
+        "POST",
+        "/faults",
+        json!({"match": on, "actions": [{"stale": {"behind": 1}}]}),
+    )
+    .await?;
+    // Another server, whose cache is behind, is asked after a failover.
+    let any = ListParams::default().fields("metadata.name=a").match_any();
+    let mut stale = s
+        .maps()
+        .list(&any)
+        .await?
+        .items
+        .pop()
+        .context("an object")?;
+    same(value(&stale), "v")?;
+    // What was decided by the past is refused, as it names the revision that it was decided by.
+    set(&mut stale, "wrong");
+    let late = s.maps().replace("a", &PostParams::default(), &stale).await;
+    same(refused(late.map_err(Into::into))?, 409)?;
+    same(value(&s.maps().get("a").await?), "new")
+}
+
+async fn story_throttling(s: Scene) -> Result<()> {
+    let (since, on) = (cursor().await?, creates(&s));
+    told(
+        "POST",
+        "/faults",
+        json!({"match": on, "sequence": ["apf-rejected", "apf-rejected"]}),
+    )
+    .await?;
+    // This client leaves it to its user to try again.
+    same(refused(s.map("a", Value::Null).await)?, 429)?;
+    same(refused(s.map("a", Value::Null).await)?, 429)?;
+    s.map("a", Value::Null).await?;
+    same(codes(since, on).await?, vec![429, 429, 201])
+}
+
+async fn story_expired_history(s: Scene) -> Result<()> {
+    let first = s.map("a", Value::Null).await?;
+    s.map("b", Value::Null).await?;
+    told("POST", "/history/compact", json!({})).await?;
+    match next(&s, &first.resource_version().context("a revision")?).await? {
+        WatchEvent::Error(error) => same((error.code, error.reason.as_str()), (410, "Expired"))?,
+        event => anyhow::bail!("expected 410, was {event:?}"),
+    }
+    // The way back is a list, and a watch from there.
+    let listed = s.maps().list(&ListParams::default()).await?;
+    let now = listed.metadata.resource_version.context("a revision")?;
+    s.map("c", Value::Null).await?;
+    match next(&s, &now).await? {
+        WatchEvent::Added(object) => same(object.name_any().as_str(), "c"),
+        event => anyhow::bail!("expected an object, was {event:?}"),
+    }
+}
+
+/// The first event of a watch from a revision on.
+async fn next(s: &Scene, revision: &str) -> Result<WatchEvent<ConfigMap>> {
+    let maps = s.maps();
+    let mut events = maps.watch(&WatchParams::default(), revision).await?.boxed();
+    events.try_next().await?.context("the watch has ended")
+}
+
+fn creates(s: &Scene) -> Value {
+    json!({"verbs": ["create"], "resources": ["configmaps"], "namespaces": [s.namespace]})
+}
+
+fn value(map: &ConfigMap) -> &str {
+    map.data
+        .as_ref()
+        .and_then(|data| data.get("k"))
+        .map_or("", String::as_str)
+}
+
+fn set(map: &mut ConfigMap, value: &str) {
+    map.data
+        .get_or_insert_default()
+        .insert("k".into(), value.into());
+}
+
+/// The code of a call that is refused; 0 if there was no answer.
+fn refused<T>(result: Result<T>) -> Result<u16> {
+    match result {
+        Ok(_) => anyhow::bail!("expected a refusal"),
+        Err(error) => Ok(match error.downcast_ref::<kube::Error>() {
+            Some(kube::Error::Api(status)) => status.code,
+            _ => 0,
+        }),
+    }
+}
+
+async fn cursor() -> Result<u64> {
+    let answer = told("POST", "/requests/query", json!({"limit": 0})).await?;
+    Ok(answer["cursor"].as_str().context("a cursor")?.parse()?)
+}
+
+/// The codes of the requests since then that match.
+async fn codes(since: u64, on: Value) -> Result<Vec<u64>> {
+    let answer = told(
+        "POST",
+        "/requests/query",
+        json!({"since": since, "match": on}),
+    )
+    .await?;
+    let items = answer["items"].as_array().context("items")?;
+    Ok(items
+        .iter()
+        .filter_map(|item| item["code"].as_u64())
+        .collect())
+}
+
+/// Tells the control port something, or asks it: it speaks plain HTTP.
+async fn told(method: &'static str, path: &'static str, words: Value) -> Result<Value> {
+    tokio::task::spawn_blocking(move || {
+        let url = std::env::var("FAKE_APISERVER_CONTROL_URL")?;
+        let token = std::env::var("FAKE_APISERVER_CONTROL_TOKEN")?;
+        let body = words.to_string();
+        let mut stream = TcpStream::connect(url.trim_start_matches("http://"))?;
+        write!(
+            stream,
+            "{method} /_fake/v1{path} HTTP/1.1\r\nHost: fake\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("an answer")?;
+        ensure!(head.starts_with("HTTP/1.1 20"), "{body}");
+        Ok(serde_json::from_str(body)?)
+    })
+    .await?
+}

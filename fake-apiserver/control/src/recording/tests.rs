@@ -1,0 +1,119 @@
+//! Recordings that are whole, cut short, or not there.
+
+use super::*;
+
+const HEADER: &str =
+    r#"{"fakeApiserverRecording":1,"kubernetes":"v1.37.1","started":"2030-01-01T00:00:00Z","replicas":1}"#;
+
+/// A line at a second, with a revision.
+fn line(second: u64, revision: u64, what: &str) -> String {
+    format!(r#"{{"at":{},"time":"2030-01-01T00:00:0{second}Z","revision":{revision},{what}}}"#, second * 1_000_000)
+}
+
+fn stored(kind: &str, name: &str, revision: u64) -> String {
+    format!(
+        r#""{kind}":{{"resource":"pods.","path":"default/{name}","revision":{revision},"kept":{{}}}},"object":{{"name": "{name}"}}"#
+    )
+}
+
+fn removed(name: &str, revision: u64) -> String {
+    format!(r#""change":{{"type":"DELETED","resource":"pods.","path":"default/{name}","revision":{revision}}}"#)
+}
+
+fn request(cursor: u64, verb: &str) -> String {
+    format!(
+        r#""request":{{"cursor":{cursor},"replica":0,"received":"2030-01-01T00:00:00Z","user":"u","userAgent":"a","method":"GET","uri":"/api","verb":"{verb}","apiGroup":"","version":"v1","resource":"pods","subresource":"","namespace":"","name":"","code":200}}"#
+    )
+}
+
+fn run() -> Vec<String> {
+    vec![
+        HEADER.to_owned(),
+        line(0, 5, r#""base":{"objects":1}"#),
+        line(0, 5, &stored("present", "a", 3)),
+        line(1, 5, &request(1, "watch")),
+        line(2, 6, &stored("change", "b", 6)),
+        line(3, 6, r#""faultAdded":{"id":"f1","rule":{"name":"slow"}}"#),
+        line(3, 6, r#""order":{"order":"replica","replica":0,"view":"held"}"#),
+        line(4, 7, &request(2, "delete")),
+        line(4, 7, &removed("a", 7)),
+        line(5, 7, r#""order":{"order":"compact","revision":6}"#),
+        line(6, 8, &stored("change", "c", 8)),
+        line(7, 8, r#""watchEnded":{"request":1,"events":3,"sent":[[2000000,"ADDED"]]}"#),
+        line(8, 8, r#""ended":{}"#),
+    ]
+}
+
+fn read(lines: &[String]) -> Recording {
+    Recording::read((lines.join("\n") + "\n").as_bytes()).expect("a recording")
+}
+
+fn names(kept: &[Kept]) -> Vec<String> {
+    let name = |kept: &Kept| match &kept.object {
+        Some(_) => format!("{} {}", kept.revision, kept.path),
+        None => format!("{} no {}", kept.revision, kept.path),
+    };
+    kept.iter().map(name).collect()
+}
+
+#[test]
+fn a_moment_has_the_objects_of_its_revision() {
+    let recording = read(&run());
+    assert_eq!(recording.cut, None);
+    let moment = recording.moment("2".parse().expect("a cursor")).expect("a moment");
+    assert_eq!((moment.revision, moment.compacted, moment.time.to_string().as_str()), (7, 5, "2030-01-01T00:00:04Z"));
+    assert_eq!(
+        (names(&moment.objects), names(&moment.changes)),
+        (vec!["3 default/a".into()], vec!["6 default/b".into(), "7 no default/a".into()])
+    );
+    assert_eq!(
+        moment.objects[0].object.as_deref().map(|object| object.get()),
+        Some(r#"{"name": "a"}"#),
+        "it is as it was written"
+    );
+    assert_eq!(moment.lost, ["1 fault rule, added before: slow", "1 open watch", "the cache of replica 0 was held"]);
+    let end = recording.moment(At::End).expect("a moment");
+    assert_eq!((end.compacted, names(&end.objects)), (6, vec!["3 default/a".into(), "6 default/b".into()]));
+    assert_eq!(names(&end.changes), ["7 no default/a", "8 default/c"]);
+    let by_time = recording.moment("2030-01-01T00:00:02.5Z".parse().expect("a time")).expect("a moment");
+    assert_eq!((by_time.revision, names(&by_time.changes)), (6, vec!["6 default/b".into()]));
+    assert_eq!(recording.moment("revision=6".parse().expect("a revision")).expect("a moment").revision, 6);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let recording = read(&run());
+    for (at, expected) in [
+        ("9", "there is no request 9 in the recording"),
+        ("revision=9", "revision 9 is not in the recording: its newest is 8"),
+        ("revision=4", "revision 4 is before the recording: it begins with 5"),
+        ("2029-12-31T00:00:00Z", "2029-12-31T00:00:00Z is before the recording: it begins at 2030-01-01T00:00:00Z"),
+    ] {
+        assert_eq!(at.parse().and_then(|at| recording.moment(at)).expect_err("not there"), expected);
+    }
+    assert!("r9".parse::<At>().expect_err("no place").contains("revision=N"));
+    let mut lines = run();
+    lines.insert(8, line(4, 9, r#""missed":{"lines":2,"revisions":[7,8]}"#));
+    lines.insert(9, line(4, 9, r#""base":{"objects":0}"#));
+    let gap = read(&lines);
+    assert_eq!(gap.moment(At::Revision(7)).expect_err("a gap"), "the changes of revisions 7 to 8 were not recorded");
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_read_up_to_there() {
+    let text = run().join("\n");
+    let whole = read(&run()).lines.len();
+    for end in HEADER.len() + 1..text.len() {
+        let recording = Recording::read(&text.as_bytes()[..end]).expect("the first line is whole");
+        assert!(recording.lines.len() < whole);
+        assert!(recording.cut.is_some(), "{end}");
+    }
+    let cut = Recording::read(&text.as_bytes()[..text.len() - 40]).expect("a recording");
+    assert!(cut.cut.expect("it says so").starts_with("line 13 is not whole"));
+    for (text, expected) in [
+        ("", "it is not a recording: EOF while parsing a value at line 1 column 0"),
+        (&HEADER.replace(":1,", ":7,"), "the recording has the format 7, and this program reads 1"),
+    ] {
+        assert_eq!(Recording::read(text.as_bytes()).expect_err("none").to_string(), expected);
+    }
+}
