@@ -161,9 +161,9 @@ impl Placeholders {
 }
 
 /// The key by which the kind of the field `name` inside of `key` is found: `resourceVersion` is a revision only among metadata,
-/// and in an event's reference; elsewhere it is text.
+/// and in the reference of an event or of a bound volume; elsewhere it is text.
 fn inner<'a>(key: &str, name: &'a str) -> &'a str {
-    if name == "resourceVersion" && !["metadata", "involvedObject"].contains(&key) { "" } else { name }
+    if name == "resourceVersion" && !["metadata", "involvedObject", "claimRef"].contains(&key) { "" } else { name }
 }
 
 /// The words right before a revision in a message.

@@ -49,8 +49,8 @@ fn watches_are_listed_and_ended_by_a_pattern() {
     let server = Server::start(&[]);
     assert_eq!(server.create("one"), 201);
     let mut all = watch(&server, "&resourceVersion=0&timeoutSeconds=100");
-    let mut one = watch(&server, "&resourceVersion=0&timeoutSeconds=100&fieldSelector=metadata.name%3Done");
     assert_eq!(all.next().expect("an event")["type"], "ADDED");
+    let mut one = watch(&server, "&resourceVersion=0&timeoutSeconds=100&fieldSelector=metadata.name%3Done");
     assert_eq!(one.next().expect("an event")["type"], "ADDED");
     let open = server.must("GET", "/watches?resource=configmaps", &Value::Null);
     let open: Vec<_> =

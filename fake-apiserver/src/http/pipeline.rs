@@ -217,10 +217,10 @@ impl<'r> Exchange<'r> {
         let mut early = None;
         if self.may_be_struck() {
             if self.replica.cluster.faults.read_bodies() {
-                early = Some(self.body(incoming).await?);
+                early = Some(Box::new(self.body(incoming).await?));
             }
             // Boxed, for it is rare.
-            let struck = Box::pin(self.inject_fault(&user, early.as_ref(), trace)).await.transpose();
+            let struck = Box::pin(self.inject_fault(&user, early.as_deref(), trace)).await.transpose();
             if let Some(faulty) = struck {
                 // The body is recorded, even though it is not used.
                 trace.body = self.body_or(early, incoming).await?.bytes;
@@ -367,9 +367,9 @@ impl<'r> Exchange<'r> {
     }
 
     /// The body, unless it has been read.
-    async fn body_or(&self, early: Option<Body<'r>>, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
+    async fn body_or(&self, early: Option<Box<Body<'r>>>, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
         match early {
-            Some(body) => Ok(body),
+            Some(body) => Ok(*body),
             None => self.body(incoming).await,
         }
     }
