@@ -4,14 +4,14 @@
 //! `cmd/kube-controller-manager/app` (v1.37.1).
 
 use crate::autoscaling::Autoscalers;
-use crate::certificates::{Approver, Signer};
+use crate::certificates::{Approver, Cleaner, Signer};
 use crate::garbage::GarbageCollector;
 use crate::lifecycle::{Eviction, Nodes};
 use crate::nodes::Book;
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
-use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, SigningRequests, VolumeProtection};
+use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, VolumeProtection};
 use crate::volumes::{Binder, Ephemeral};
 use std::str::FromStr;
 
@@ -115,7 +115,7 @@ impl Controller {
             Controller::Ttl => Box::<NodeTtl>::default(),
             Controller::CertificateApproving => Box::new(Approver(tools.certificates.clone()?)),
             Controller::CertificateSigning => Box::new(Signer(tools.certificates.clone()?)),
-            Controller::CertificateCleaner => Box::<SigningRequests>::default(),
+            Controller::CertificateCleaner => Box::<Cleaner>::default(),
             Controller::ResourceQuota => Box::new(Quotas(tools.measure.clone()?)),
             Controller::Disruption => Box::<Disruption>::default(),
             Controller::Endpoints => Box::<EndpointsLoop>::default(),

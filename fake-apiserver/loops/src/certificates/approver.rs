@@ -1,6 +1,6 @@
 //! The approver of what kubelets ask for, if they may: it asks whether they may by reviews of access.
 
-use super::{REQUESTS, USER, has, subjects, usages, with_condition};
+use super::{FOLLOWED, REQUESTS, USER, has, subjects, usages, with_condition};
 use crate::act::Act;
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
@@ -81,7 +81,6 @@ impl Loop for Approver {
     }
 
     fn follows(&self) -> &'static [Resource] {
-        const FOLLOWED: &[Resource] = &[REQUESTS];
         FOLLOWED
     }
 

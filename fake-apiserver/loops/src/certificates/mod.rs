@@ -1,13 +1,15 @@
-//! Requests for certificates: some are approved, and those that are approved are signed.
+//! Requests for certificates: some are approved, those that are approved are signed, and all go when their time is over.
 //!
-//! Follows `pkg/controller/certificates/{approver,signer}` of `k8s.io/kubernetes` (v1.37.1). Who may have which certificate is decided here; how
+//! Follows `pkg/controller/certificates/{approver,signer,cleaner}` of `k8s.io/kubernetes` (v1.37.1). Who may have which certificate is decided here; how
 //! a request is read and a certificate made, others know ([`Certificates`](crate::Certificates)).
 
 mod approver;
+mod cleaner;
 mod signer;
 mod subjects;
 
 pub(crate) use approver::Approver;
+pub(crate) use cleaner::Cleaner;
 pub(crate) use signer::Signer;
 
 use crate::resource::Resource;
@@ -15,7 +17,9 @@ use crate::workloads::facts::read;
 use tree::Value;
 
 const REQUESTS: Resource = Resource::new("certificates.k8s.io", "v1", "certificatesigningrequests");
-/// The account of both, and of the controller that cleans up.
+/// The resources that their controllers follow.
+const FOLLOWED: &[Resource] = &[REQUESTS];
+/// The account of their controllers.
 const USER: &str = "system:serviceaccount:kube-system:certificate-controller";
 
 /// Whether a request has a condition.

@@ -1,6 +1,6 @@
 //! The signer of requests that are approved. Upstream has one for each signer's name; here one signs for all four.
 
-use super::{REQUESTS, USER, has, subjects, usages, with_condition};
+use super::{FOLLOWED, REQUESTS, USER, has, subjects, usages, with_condition};
 use crate::act::Act;
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
@@ -86,7 +86,6 @@ impl Loop for Signer {
     }
 
     fn follows(&self) -> &'static [Resource] {
-        const FOLLOWED: &[Resource] = &[REQUESTS];
         FOLLOWED
     }
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// The time that an object is waited for by default, and at most, in seconds.
-const USUAL_WAIT: u32 = 5;
-const LONGEST_WAIT: u32 = 600;
+pub(super) const USUAL_WAIT: u32 = 5;
+pub(super) const LONGEST_WAIT: u32 = 600;
 
 impl FakeApiServer {
     pub(super) async fn wait_for_object(&self, wait: &WaitObject) -> Result<Value, Refusal> {

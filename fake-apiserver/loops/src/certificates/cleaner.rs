@@ -3,6 +3,7 @@
 //! Follows `pkg/controller/certificates/cleaner/cleaner.go` (v1.37.1), which looks once an hour. Whether a certificate has expired is not
 //! looked at: those that were issued go after an hour anyway.
 
+use super::{FOLLOWED, REQUESTS, USER};
 use crate::act::{Act, Deletion};
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
@@ -15,12 +16,11 @@ use tree::Value;
 static PROFILE: Profile = Profile {
     name: "certificatesigningrequest-cleaner-controller",
     alias: "csrcleaner",
-    user: "system:serviceaccount:kube-system:certificate-controller",
+    user: USER,
     program: "kube-controller-manager",
     component: "certificate-controller",
 };
 
-const REQUESTS: Resource = Resource::new("certificates.k8s.io", "v1", "certificatesigningrequests");
 /// The seconds after which requests go that were answered.
 const ANSWERED: i64 = 60 * 60;
 /// The seconds after which requests go that nobody has answered.
@@ -28,15 +28,14 @@ const PENDING: i64 = 24 * 60 * 60;
 
 /// The loop that deletes requests.
 #[derive(Default)]
-pub(crate) struct SigningRequests;
+pub(crate) struct Cleaner;
 
-impl Loop for SigningRequests {
+impl Loop for Cleaner {
     fn profile(&self) -> &'static Profile {
         &PROFILE
     }
 
     fn follows(&self) -> &'static [Resource] {
-        const FOLLOWED: &[Resource] = &[REQUESTS];
         FOLLOWED
     }
 
