@@ -30,11 +30,7 @@ impl Ids {
 
     /// A name for `generateName`: `base`, truncated if necessary, with a random suffix.
     pub fn name(&self, base: &str) -> String {
-        let mut end = base.len().min(MAX_BASE);
-        while !base.is_char_boundary(end) {
-            end -= 1;
-        }
-        let mut name = base[..end].to_string();
+        let mut name = machinery::text::beginning(base, MAX_BASE).to_string();
         let mut rng = self.rng();
         for _ in 0..SUFFIX_LENGTH {
             name.push(SUFFIX_ALPHABET[rng.usize(..SUFFIX_ALPHABET.len())] as char);

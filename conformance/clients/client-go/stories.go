@@ -37,7 +37,7 @@ var stories = []check{
 		if err := rule.add(s); err != nil {
 			return err
 		}
-		// There is no answer, and the object may be there or not: only asking tells.
+		// The answer is lost, so the object may have been created or not: a get tells.
 		maps := s.client.CoreV1().ConfigMaps(s.namespace)
 		_, lost := maps.Create(s, configMap("a"), metav1.CreateOptions{})
 		if status := apierrors.APIStatus(nil); lost == nil || errors.As(lost, &status) {
@@ -75,7 +75,7 @@ var stories = []check{
 		if err := same(stale.Data["k"], "old"); err != nil {
 			return err
 		}
-		// What was decided by the past is refused, as it names the revision that it was decided by.
+		// An update based on the stale read conflicts, as it names the stale resourceVersion.
 		_, conflict := maps.Update(s, &stale, metav1.UpdateOptions{})
 		listed, err = maps.List(s, metav1.ListOptions{})
 		if err != nil {

@@ -23,7 +23,7 @@ export const stories = ({ k8s, config, core, create, within }) => ({
     async 'story-ambiguous-write'(namespace) {
         const since = await cursor(), on = { verbs: ['create'], resources: ['configmaps'], namespaces: [namespace] };
         await fault(on, { times: 1, actions: [{ connection: { do: 'reset', when: 'afterCommit' } }] });
-        // There is no answer, and the object may be there or not: only asking tells.
+        // The answer is lost, so the object may have been created or not: a get tells.
         assert.equal(await refused(create(namespace, 'a', { data: { k: 'v' } })), 0);
         assert.equal(await refused(create(namespace, 'a', { data: { k: 'v' } })), 409);
         assert.deepEqual((await core.readNamespacedConfigMap({ namespace, name: 'a' })).data, { k: 'v' });
@@ -38,7 +38,7 @@ export const stories = ({ k8s, config, core, create, within }) => ({
         const list = async (more) => (await core.listNamespacedConfigMap({ namespace, ...more })).items[0];
         const stale = await list({ resourceVersion: '0' });
         assert.deepEqual(stale.data, { k: 'old' });
-        // What was decided by the past is refused, as it names the revision that it was decided by.
+        // An update based on the stale read conflicts, as it names the stale resourceVersion.
         const body = { ...stale, data: { k: 'wrong' } };
         assert.equal(await refused(core.replaceNamespacedConfigMap({ namespace, name: 'a', body })), 409);
         assert.deepEqual((await list()).data, { k: 'new' });

@@ -69,7 +69,7 @@ def refused(call):
 def ambiguous_write(s, control):
     since, on = control.cursor(), {"verbs": ["create"], "resources": ["configmaps"], "namespaces": [s.namespace]}
     control.fault(on, {"connection": {"do": "reset", "when": "afterCommit"}}, times=1)
-    # There is no answer, and the object may be there or not: only asking tells.
+    # The answer is lost, so the object may have been created or not: a get tells.
     same(refused(lambda: s.config_map("a", data={"k": "v"})), 0)
     same(refused(lambda: s.config_map("a", data={"k": "v"})), 409)
     same(s.core.read_namespaced_config_map("a", s.namespace).data, {"k": "v"})
@@ -86,7 +86,7 @@ def stale_read(s, control):
     # Another server, whose cache is behind, is asked after a failover.
     stale = s.core.list_namespaced_config_map(s.namespace, resource_version="0").items[0]
     same(stale.data, {"k": "old"})
-    # What was decided by the past is refused, as it names the revision that it was decided by.
+    # An update based on the stale read conflicts, as it names the stale resourceVersion.
     stale.data = {"k": "wrong"}
     same(refused(lambda: s.core.replace_namespaced_config_map("a", s.namespace, stale)), 409)
     same(s.core.list_namespaced_config_map(s.namespace).items[0].data, {"k": "new"})

@@ -54,7 +54,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page.
+/// The HTML page of a recorded run.
 fn html(page: &Page<'_>) -> String {
     let data = serde_json::to_string(page).expect("it has texts as keys");
     // In JSON a `<` is always part of a text. So nothing in it can end the element, or open a comment.

@@ -155,7 +155,7 @@ fn a_watch_of_a_cluster_ends_with_it() {
 fn one_fills_a_seed_and_others_wait_for_it() {
     let server = Server::start();
     let first = plain(&server, &server.must("GET", "/clusters/default", &Value::Null));
-    // What is in the first cluster meanwhile is in no seed.
+    // The seed does not have objects that the first cluster gets meanwhile.
     assert_eq!(create(&first, "stray"), 201);
     let begun = server.must("PUT", "/seeds/abc", &json!({}));
     assert_eq!(begun["ready"], false);
@@ -232,7 +232,7 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
     assert_eq!((code(&two, "ann-of-one"), code(&two, made)), (401, 401));
     let recorded = server.must("GET", "/clusters/one/requests?user=ann", &Value::Null);
     assert_eq!(recorded["items"].as_array().expect("items").len(), 1);
-    // It is nobody's when the cluster is gone.
+    // The token is refused once the cluster is gone.
     server.must("DELETE", "/clusters/one", &Value::Null);
     let address = url.trim_start_matches("http://");
     let begun = std::time::Instant::now();

@@ -39,7 +39,7 @@ fn run(folder: &Path, signal: &str) -> PathBuf {
     let mut refused = String::new();
     send(&url, "GET", &format!("{CONFIG_MAPS}/a"), "").read_to_string(&mut refused).expect("text");
     if signal == "-KILL" {
-        // What was answered is soon in the file.
+        // An answered request is written to the file a moment later.
         let begun = Instant::now();
         while lines(&file).iter().filter(|line| line.get("request").is_some()).count() < 5 {
             assert!(begun.elapsed() < SOON, "{:?}", lines(&file));

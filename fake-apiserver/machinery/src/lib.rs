@@ -10,4 +10,5 @@ pub mod json;
 pub mod managed;
 pub mod object;
 pub mod schema;
+pub mod text;
 pub mod yaml;

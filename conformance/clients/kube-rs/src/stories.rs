@@ -27,7 +27,7 @@ async fn story_ambiguous_write(s: Scene) -> Result<()> {
         json!({"match": on, "times": 1, "actions": [lost]}),
     )
     .await?;
-    // There is no answer, and the object may be there or not: only asking tells.
+    // The answer is lost, so the object may have been created or not: a get tells.
     same(refused(s.map("a", Value::Null).await)?, 0)?;
     same(refused(s.map("a", Value::Null).await)?, 409)?;
     same(value(&s.maps().get("a").await?), "v")?;
@@ -58,7 +58,7 @@ async fn story_stale_read(s: Scene) -> Result<()> {
         .pop()
         .context("an object")?;
     same(value(&stale), "v")?;
-    // What was decided by the past is refused, as it names the revision that it was decided by.
+    // An update based on the stale read conflicts, as it names the stale resourceVersion.
     set(&mut stale, "wrong");
     let late = s.maps().replace("a", &PostParams::default(), &stale).await;
     same(refused(late.map_err(Into::into))?, 409)?;

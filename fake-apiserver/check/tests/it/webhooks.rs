@@ -122,7 +122,7 @@ async fn a_webhook_is_asked_where_it_runs() {
     let finding = &report.judged[1].findings[0];
     assert_eq!(finding.rule.kind, RuleKind::Webhook);
     assert_eq!(finding.message, "admission webhook \"names.a.com\" denied the request: it is bad");
-    // Without its authority nobody is believed.
+    // Without the webhook's certificate authority the call fails.
     question.options.webhook_authority = None;
     let report = question.report().await;
     let message = &report.judged[0].findings[0].message;

@@ -41,7 +41,7 @@ pub(super) async fn events(server: Arc<dyn Obeys>, wanted: Requests) -> Result<E
     Ok(Events(events))
 }
 
-/// Sends the requests until nobody reads them any more.
+/// Sends the requests until the client closes the connection.
 async fn follow(server: Arc<dyn Obeys>, mut wanted: Requests, mut answer: Value, sender: mpsc::Sender<Bytes>) {
     loop {
         let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -141,8 +141,7 @@ fn short(text: &str) -> Cow<'_, str> {
     if text.len() <= LONGEST {
         return text.into();
     }
-    let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}... ({} bytes)", &text[..end], text.len()).into()
+    format!("{}... ({} bytes)", machinery::text::beginning(text, LONGEST), text.len()).into()
 }
 
 /// The mark of a line: its kind, a sentence, and the words.

@@ -102,8 +102,7 @@ impl Options {
             text.push('\n');
         }
         let limit = self.limit_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or_default());
-        let mut ends = (0..=limit.min(text.len())).rev();
-        text.truncate(ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default());
+        text.truncate(machinery::text::beginning(&text, limit).len());
         text
     }
 

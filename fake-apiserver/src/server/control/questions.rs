@@ -1,5 +1,6 @@
 //! The questions.
 
+use super::waited::{LONGEST_WAIT, USUAL_WAIT};
 use crate::clock::later;
 use crate::fault::FaultId;
 use crate::server::FakeApiServer;
@@ -8,11 +9,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
-
-/// The longest time that a question is waited for, in seconds.
-const LONGEST_WAIT: u32 = 600;
-/// The time that requests are waited for by default, in seconds.
-const USUAL_WAIT: u32 = 5;
 
 /// Words as a value.
 fn value(words: &impl Serialize) -> Value {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The time that an object is waited for by default, and at most, in seconds.
+/// The time that requests and objects are waited for by default, and at most, in seconds.
 pub(super) const USUAL_WAIT: u32 = 5;
 pub(super) const LONGEST_WAIT: u32 = 600;
 

@@ -9,8 +9,8 @@ use super::sets::{self, HASH, HISTORY, REVISION, Set};
 use super::{DEPLOYMENTS, KIND, progress, status};
 use crate::act::{Act, Refusal};
 use crate::plan::{Plan, View};
-use crate::workloads::facts::names::cut;
 use machinery::object::meta;
+use machinery::text::beginning;
 use tree::{Value, json};
 
 const ROLLBACK: &str = "deprecated.deployment.rollback.to";
@@ -176,7 +176,7 @@ fn new_set(deployment: &Value) -> Value {
     let mut selector = deployment.pointer("/spec/selector").cloned().unwrap_or_default();
     selector["matchLabels"][HASH] = hash.as_str().into();
     let base = meta::name(deployment);
-    let base = cut(base, LONGEST_NAME - 1 - hash.len());
+    let base = beginning(base, LONGEST_NAME - 1 - hash.len());
     let mut set = json!({
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",

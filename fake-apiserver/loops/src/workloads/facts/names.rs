@@ -6,6 +6,7 @@
 use crate::plan::View;
 use crate::resource::{Key, Resource};
 use jiff::Timestamp;
+use machinery::text::beginning;
 use tree::Value;
 
 const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -26,7 +27,7 @@ impl Names {
         namespace: &str,
         view: &View<'_>,
     ) -> String {
-        let base = cut(base, LONGEST - RANDOM);
+        let base = beginning(base, LONGEST - RANDOM);
         loop {
             self.0 = self.0.wrapping_add(1);
             let key = Key { namespace: namespace.to_owned(), name: format!("{base}{}", suffix(uid, view.now, self.0)) };
@@ -65,10 +66,4 @@ fn suffix(uid: &str, now: Timestamp, count: u64) -> String {
 /// A text of digits in which no word can be read (`SafeEncodeString`).
 pub(crate) fn safe(text: &str) -> String {
     text.bytes().map(|byte| char::from(SAFE[usize::from(byte) % SAFE.len()])).collect()
-}
-
-/// The beginning of a text, of so many bytes at most.
-pub(crate) fn cut(text: &str, longest: usize) -> &str {
-    let mut ends = (0..=longest.min(text.len())).rev();
-    &text[..ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default()]
 }

@@ -89,7 +89,7 @@ pub(super) fn give(pod: &mut Value, job: &str, index: i64) {
     pod["metadata"]["annotations"][INDEX] = index.to_string().into();
     meta::set_label(pod, INDEX, &index.to_string());
     let end = format!("-{index}-");
-    let base = crate::workloads::facts::names::cut(job, 58 - end.len());
+    let base = machinery::text::beginning(job, 58 - end.len());
     meta::set(pod, "generateName", format!("{base}{end}"));
     pod["spec"]["hostname"] = format!("{job}-{index}").into();
     for list in ["initContainers", "containers"] {

@@ -59,11 +59,7 @@ pub(super) struct Annotations<'p>(Vec<(&'p str, Vec<String>)>);
 impl<'p> Annotations<'p> {
     /// Adds a value, unless the key has it.
     pub(super) fn add(&mut self, key: &'p str, value: &str) {
-        let mut end = value.len().min(MAX_VALUE);
-        while !value.is_char_boundary(end) {
-            end -= 1;
-        }
-        let value = &value[..end];
+        let value = machinery::text::beginning(value, MAX_VALUE);
         match self.0.iter_mut().find(|(known, _)| *known == key) {
             Some((_, values)) if values.iter().any(|known| known == value) => {}
             Some((_, values)) => values.push(value.to_owned()),

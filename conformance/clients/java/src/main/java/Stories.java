@@ -52,7 +52,7 @@ final class Stories {
         // Another server, whose cache is behind, is asked after a failover.
         V1ConfigMap stale = core.listNamespacedConfigMap(namespace).resourceVersion("0").fieldSelector("metadata.name=a").execute().getItems().get(0);
         same(stale.getData(), Map.of("k", "old"));
-        // What was decided by the past is refused, as it names the revision that it was decided by.
+        // An update based on the stale read conflicts, as it names the stale resourceVersion.
         same(refused(() -> core.replaceNamespacedConfigMap("a", namespace, stale.data(Map.of("k", "wrong"))).execute()), 409);
         same(core.readNamespacedConfigMap("a", namespace).execute().getData(), Map.of("k", "new"));
     }
