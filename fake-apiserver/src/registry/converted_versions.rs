@@ -135,9 +135,16 @@ impl Version {
         place.filter(|place| place.get().is_some_and(|one| one.schema.completes_once)).map_or(0, |place| place.number)
     }
 
-    /// Whether an object that is complete under the schema of that number is shown as it is stored.
-    pub(crate) fn is_shown_as_stored(&self, complete_under: u64) -> bool {
-        !self.converts_from_storage() || complete_under != 0 && complete_under == self.schema_number()
+    /// Whether an object that is complete under the schema of that number is shown as it is stored. Versions may share a schema.
+    fn is_shown_as_stored(&self, stored: &[u8], complete_under: u64) -> bool {
+        let is_in = |api_version: &str| {
+            let version = stored.strip_prefix(br#"{"apiVersion":""#);
+            version
+                .and_then(|rest| rest.strip_prefix(api_version.as_bytes()))
+                .is_some_and(|rest| rest.starts_with(b"\""))
+        };
+        let is_complete = || complete_under != 0 && complete_under == self.schema_number() && is_in(&self.api_version);
+        !self.converts_from_storage() || is_complete()
     }
 
     /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same, as it is for one
@@ -151,7 +158,7 @@ impl Version {
         complete_under: u64,
         deadline: &Deadline,
     ) -> ApiResult<Option<Vec<u8>>> {
-        if self.is_shown_as_stored(complete_under) {
+        if self.is_shown_as_stored(stored, complete_under) {
             debug_assert!(
                 !self.converts_from_storage()
                     || self.convert(stored, &Deadline::default()).is_ok_and(|converted| converted == stored),

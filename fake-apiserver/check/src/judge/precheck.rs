@@ -4,7 +4,15 @@ use super::finding_at;
 use crate::documents::{Document, Place};
 use crate::kinds::group_version;
 use crate::verdict::{Finding, RuleKind, Verdict};
+use machinery::schema::json_type;
 use std::collections::BTreeMap;
+
+/// The fields of metadata that are texts, and of which a request is made.
+const TEXTS: [(&str, &str); 3] = [
+    ("metadata.name", "/metadata/name"),
+    ("metadata.generateName", "/metadata/generateName"),
+    ("metadata.namespace", "/metadata/namespace"),
+];
 
 /// The objects so far, by group, kind, namespace and name.
 #[derive(Default)]
@@ -22,6 +30,17 @@ impl Known {
         for (value, field) in [(kind, "Kind"), (api_version, "apiVersion")] {
             if value.is_empty() {
                 return error("", format!("Object '{field}' is missing"));
+            }
+        }
+        // `y` and `no` are no text in YAML.
+        for (field, pointer) in TEXTS {
+            if let Some(other) = document.object.pointer(pointer).filter(|value| !value.is_null() && !value.is_string())
+            {
+                let message = format!(
+                    "json: cannot unmarshal {} into Go struct field ObjectMeta.{field} of type string",
+                    json_type(other)
+                );
+                return error(field, message);
             }
         }
         if name.is_empty() {
@@ -74,6 +93,14 @@ mod tests {
             (object("{name: a, namespace: default}"), "1 Pod \"a\" is described twice: at a.yaml:1, too"),
             (object("{name: a/b%}"), "3 invalid resource name \"a/b%\": [may not contain '/' may not contain '%']"),
             (object("{generateName: a-}"), "3 from a-: cannot use generate name with apply"),
+            (
+                object("{name: y}"),
+                "3 json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.name of type string",
+            ),
+            (
+                object("{name: b, namespace: 1}"),
+                "3 json: cannot unmarshal number into Go struct field ObjectMeta.metadata.namespace of type string",
+            ),
             (object("{}"), "3 resource name may not be empty"),
             ("kind: Pod\n".to_owned(), "1 Object 'apiVersion' is missing"),
             ("a: 1\n".to_owned(), "1 Object 'Kind' is missing"),

@@ -112,13 +112,17 @@ impl Context<'_> {
         self.versions.filter(self.api_version, set)
     }
 
-    /// The object in a version, converted unless it is the request's; `None` without such a version.
+    /// The object in a version, converted unless it is in it, and then in that version's form; `None` without such a version.
     fn versioned(&self, object: &Value, api_version: &str) -> Result<Option<Value>, String> {
-        match self.versions.ty(api_version) {
-            None => self.versions.pass_over(api_version).map(|()| None),
-            Some(_) if object["apiVersion"] == *api_version => Ok(Some(object.clone())),
-            Some(_) => self.versions.convert(object, api_version).map(Some),
+        let Some(ty) = self.versions.ty(api_version) else {
+            return self.versions.pass_over(api_version).map(|()| None);
+        };
+        if object["apiVersion"] == *api_version {
+            return Ok(Some(object.clone()));
         }
+        let converted = self.versions.convert(object, api_version)?;
+        validate(ty, &converted, false)?;
+        Ok(Some(converted))
     }
 
     /// The managers after an update of `old` to `new` by a manager of that name.
@@ -174,9 +178,12 @@ impl Context<'_> {
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
         // Applying the same set again prunes nothing, except items keyed only by defaults.
-        let set = &managers[&manager].set;
+        let (set, is_single) = (&managers[&manager].set, self.is_single(&managers));
         let same = |last: &Owned| {
-            last.api_version == self.api_version && last.set.has_keys() && set.clone().difference(&NEVER) == last.set
+            is_single
+                && last.api_version == self.api_version
+                && last.set.has_keys()
+                && set.clone().difference(&NEVER) == last.set
         };
         let new = match last.as_ref().filter(|last| !last.set.is_empty() && !same(last)) {
             Some(last) => {
@@ -250,10 +257,6 @@ impl Context<'_> {
                 };
                 let converted = convert(old, "old")?.zip(convert(new, "new")?);
                 let Some((old, new)) = converted else { continue };
-                // A converted object may not have an item twice.
-                if let Some(ty) = self.versions.ty(version) {
-                    [&old, &new].into_iter().try_for_each(|object| validate(ty, object, false))?;
-                }
                 let changes = self.changes(&old, &new, version)?;
                 let effect = Effect::of(changes, |set| self.versions.filter(version, set));
                 by_version.insert(version.to_owned(), effect);
