@@ -5,18 +5,23 @@
 use crate::{logging, run};
 use anyhow::Context as _;
 use controller::program;
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::control::{Answer, Obeys as _, Order, SettledAnswer};
 use fake_apiserver_cli::{Flags, exit_code};
 use std::ffi::OsString;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use tokio::process::{Child, Command};
 use tokio::runtime;
+use tracing::warn;
 
 /// The variable by which clients find their kubeconfig.
 const KUBECONFIG: &str = "KUBECONFIG";
 /// The variables by which a command finds the control port.
 const CONTROL_URL: &str = "FAKE_APISERVER_CONTROL_URL";
 const CONTROL_TOKEN: &str = "FAKE_APISERVER_CONTROL_TOKEN";
+/// The longest time for which the command waits for controllers, in seconds.
+const SETTLES: u32 = 5;
 const USAGE: &str = "usage: fake-apiserver run [FLAGS] -- COMMAND [ARGUMENTS]";
 
 /// Runs the command of the arguments, behind `--`, beside a server with the flags before it.
@@ -50,6 +55,7 @@ pub(crate) async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Resul
     server.write_kubeconfig(&kubeconfig).with_context(failed)?;
     let server = Arc::new(server);
     let door = run::open(flags, &server)?;
+    settle(&server).await?;
     let mut child = Command::new(&command[0]);
     child.args(&command[1..]).env(KUBECONFIG, &kubeconfig);
     if let Some(door) = &door {
@@ -64,6 +70,17 @@ pub(crate) async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Resul
     run::tell(flags, &server)?;
     server.shutdown().await;
     Ok(code(status))
+}
+
+/// Waits until the controllers have made what every cluster has, such as the accounts of namespaces: the command finds it.
+async fn settle(server: &FakeApiServer) -> anyhow::Result<()> {
+    match server.obey(Order::Settle { timeout_seconds: SETTLES }).await.context("unable to wait for the controllers")? {
+        Answer::Settled(SettledAnswer { busy, .. }) if !busy.is_empty() => {
+            warn!(busy = busy.join(","), "the command begins while controllers are busy");
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Waits for the end of a command. A request to terminate is passed on to it; an interrupt reaches it from the terminal.
