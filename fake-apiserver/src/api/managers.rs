@@ -91,7 +91,7 @@ pub(super) async fn changed(act: &Act<'_>, options: &WriteOptions, object: &mut 
     let managers = match &sent {
         _ if act.subresource.is_some() => live(),
         // Decoding a custom resource drops an empty list.
-        Some(Value::Array(entries)) if entries.is_empty() && act.version.is_custom() => live(),
+        Some(Value::Array(entries)) if entries.is_empty() && !act.version.is_typed() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
     };
@@ -169,7 +169,7 @@ pub(super) fn scale_places(act: &Act<'_>) -> Vec<(String, Option<Vec<Element>>)>
     let versions = act.resource.versions.iter().map(|version| {
         let path = match &version.scale {
             Some(paths) => Some(paths.replicas.as_str()),
-            None => (!version.is_custom()).then_some(".spec.replicas"),
+            None => version.is_typed().then_some(".spec.replicas"),
         };
         let path = path.map(|path| path.split('.').skip(1).map(Element::field).collect());
         (version.api_version.to_string(), path)
@@ -200,9 +200,9 @@ pub(super) fn settle_times(act: &Act<'_>, new: &mut Value, old: &Value) {
     let sent = take(new);
     let same = |(one, other)| timeless(one).eq(timeless(other));
     if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
-        let ty = match act.version.is_custom() {
-            true => Type::Atomic,
-            false => Type::built_in(act.resource.storage().ty()),
+        let ty = match act.version.is_typed() {
+            true => Type::built_in(act.resource.storage().ty()),
+            false => Type::Atomic,
         };
         put(new, stored.to_vec());
         if managed::equal(ty, old, new, Empty::OrNone) {

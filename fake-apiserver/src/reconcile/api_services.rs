@@ -73,7 +73,7 @@ async fn create_built_in(cluster: &Context<'_>, registry: &Registry) {
 /// Creates and repairs the API services of a group's custom versions, and deletes those of other versions.
 async fn sync_custom(cluster: &Context<'_>, registry: &Registry, group: &str) -> ApiResult<()> {
     let resource = registry.known(ids::API_SERVICES);
-    let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_custom());
+    let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_defined());
     let versions: BTreeSet<&str> = of_group.map(|served| &*served.version.name).collect();
     let versions: Vec<&str> = versions.into_iter().filter(|version| !registry.has_built_in(group, version)).collect();
     for version in &versions {

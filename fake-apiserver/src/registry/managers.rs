@@ -24,7 +24,7 @@ pub(crate) struct Endpoint<'r> {
 impl Versions for Endpoint<'_> {
     fn ty(&self, api_version: &str) -> Option<Type<'_>> {
         let version = self.resource.versions.iter().find(|version| *version.api_version == *api_version)?;
-        if !self.version.is_custom() {
+        if self.version.is_typed() {
             // The models of a built-in group are those of its own versions.
             return (version.group == self.version.group).then(|| Type::built_in(version.ty()));
         }
@@ -36,7 +36,7 @@ impl Versions for Endpoint<'_> {
             return Err(format!("fake-apiserver asks no webhook for {api_version} to find the field managers"));
         }
         let mut object = object.clone();
-        if !self.version.is_custom() {
+        if self.version.is_typed() {
             return self.converted(object, api_version);
         }
         object["apiVersion"] = api_version.into();
@@ -45,9 +45,9 @@ impl Versions for Endpoint<'_> {
 
     /// Custom resources have a converter of their own, which does not tell a missing version from other mistakes.
     fn pass_over(&self, api_version: &str) -> Result<(), String> {
-        match self.version.is_custom() {
-            true => Err(format!("request to convert CR to an invalid group/version: {api_version}")),
-            false => Ok(()),
+        match self.version.is_typed() {
+            true => Ok(()),
+            false => Err(format!("request to convert CR to an invalid group/version: {api_version}")),
         }
     }
 
@@ -75,7 +75,7 @@ impl<'r> Endpoint<'r> {
 
     /// The form of decoded objects.
     pub(crate) fn trees(&self) -> Trees {
-        if self.version.is_custom() { Trees::Complete } else { Trees::Canonical }
+        if self.version.is_typed() { Trees::Canonical } else { Trees::Complete }
     }
 }
 

@@ -115,9 +115,9 @@ impl<'w> Write<'w, '_> {
             && !resource.rules.keeps_status
             && let Some(members) = object.as_object_mut()
         {
-            match version.is_custom() {
-                true => members.remove("status"),
-                false => members.insert("status".into(), Map::new().into()),
+            match version.is_typed() {
+                true => members.insert("status".into(), Map::new().into()),
+                false => members.remove("status"),
             };
         }
         let early = (self.strategy().early_warnings)(object);
@@ -233,8 +233,8 @@ impl<'w> Write<'w, '_> {
     /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
-        let is_stored_so =
-            !self.act.version.is_custom() && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
+        let is_stored_so = !self.act.version.is_converted_last()
+            && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
         new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
@@ -285,7 +285,7 @@ pub(super) fn check_version(act: &Act<'_>, new: &Value, entry: &Entry) -> ApiRes
 
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn counts(act: &Act<'_>, new: &Value, old: &Value) -> bool {
-    if act.version.is_custom() {
+    if !act.version.is_typed() {
         return generation::untyped_differs(new, old, !act.version.has_status());
     }
     let resource = act.resource;
