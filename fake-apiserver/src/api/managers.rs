@@ -7,8 +7,9 @@ use super::request::decode::Expected;
 use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
 use crate::deadline::Deadline;
-use crate::managed::{self, Context, Element, Empty, Managers, Set, Trees, Type, Versions};
+use crate::managed::{self, Context, Element, Empty, Managers, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
+use crate::registry::managers::set_created;
 pub(super) use crate::registry::managers::{Endpoint, empty, of, set};
 use crate::schema;
 use tree::{Text, Value};
@@ -64,10 +65,8 @@ pub(super) fn asked(act: &Act<'_>, options: &WriteOptions, expected: &Expected<'
     let context =
         Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, deadline };
     meta::metadata_mut(object).remove(FIELD);
-    let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(act, options));
-    if let Ok(managers) = managers {
-        set(object, &managers);
-    }
+    let created = context.create(object, &manager(act, options));
+    set_created(object, created);
 }
 
 /// Sets the field managers of a new object.
@@ -77,6 +76,14 @@ pub(super) fn created(act: &Act<'_>, options: &WriteOptions, object: &mut Value)
         true => Managers::new(),
         false => managed::decode(sent.as_ref()).unwrap_or_default(),
     };
+    if managers.is_empty() {
+        let endpoint = endpoint(act);
+        let (now, deadline) = (format_seconds(act.now), act.deadline.clone());
+        let context = Context { deadline, ..endpoint.context(endpoint.trees(), &now) };
+        let converted = act.version.built_in_from_storage(object);
+        let created = context.create(converted.as_ref().unwrap_or(object), &manager(act, options));
+        return set_created(object, created);
+    }
     let old = empty(&act.version.api_version, &act.version.kind);
     if let Ok(managers) = updated(act, options, &old, object, managers, &Answers::default()) {
         set(object, &managers);
@@ -151,10 +158,6 @@ impl Versions for Single<'_> {
 
     fn convert(&self, _: &Value, api_version: &str) -> Result<Value, String> {
         Err(format!("{} has no version {api_version}", self.kind))
-    }
-
-    fn filter(&self, _: &str, set: Set) -> Set {
-        set
     }
 }
 

@@ -51,8 +51,8 @@ impl Versions for Endpoint<'_> {
         }
     }
 
-    fn filter(&self, api_version: &str, set: Set) -> Set {
-        self.resource.without_reset_fields(api_version, self.subresource, set)
+    fn reset(&self, api_version: &str) -> Option<&Set> {
+        self.resource.reset(api_version, self.subresource)
     }
 }
 
@@ -95,16 +95,20 @@ impl Resource {
     /// without managers stays so.
     pub(crate) fn track(&self, writer: Writer<'_>, old: Option<&Value>, new: &mut Value) {
         let endpoint = Endpoint { resource: self, version: self.storage(), subresource: writer.subresource };
-        let managers = old.map_or_else(Managers::new, of);
-        if old.is_some() && managers.is_empty() {
+        let context = endpoint.context(endpoint.trees(), writer.now);
+        let Some(old) = old else {
+            meta::remove(new, FIELD);
+            let created = context.create(new, writer.manager);
+            return set_created(new, created);
+        };
+        let managers = of(old);
+        if managers.is_empty() {
             return;
         }
-        let nothing = empty(&endpoint.version.api_version, &endpoint.version.kind);
-        let context = endpoint.context(endpoint.trees(), writer.now);
         meta::remove(new, FIELD);
-        match context.update(old.unwrap_or(&nothing), new, managers, writer.manager) {
+        match context.update(old, new, managers, writer.manager) {
             Ok(managers) => set(new, &managers),
-            Err(_) => set(new, &old.map_or_else(Managers::new, of)),
+            Err(_) => set(new, &of(old)),
         }
     }
 
@@ -122,7 +126,7 @@ impl Resource {
     /// The stored object after a forced apply by the server of those fields.
     ///
     /// # Errors
-    /// As [`Self::track_applied`].
+    /// 500, if the objects do not have the form of their type.
     pub(crate) fn apply(&self, writer: Writer<'_>, old: &Value, fields: Map) -> ApiResult<Value> {
         let (tree, managers) = self.merged(writer, old, fields)?;
         let decoded = tree.map(|tree| schema::check(&tree, self.storage().ty())).transpose();
@@ -169,6 +173,14 @@ pub(crate) fn has_applied(object: &Value, manager: &str) -> bool {
     of(object).keys().any(|known| known.name == manager && known.applies())
 }
 
+/// Sets the field managers of a new object without any to what `create` has returned. An object that does not have the form of its type gets
+/// none.
+pub(crate) fn set_created(object: &mut Value, created: Result<Option<Value>, String>) {
+    if let Ok(Some(entry)) = created {
+        meta::set(object, FIELD, vec![entry]);
+    }
+}
+
 /// Sets the field managers of an object.
 pub(crate) fn set(object: &mut Value, managers: &Managers) {
     match managers.is_empty() {
@@ -176,3 +188,6 @@ pub(crate) fn set(object: &mut Value, managers: &Managers) {
         false => meta::set(object, FIELD, managed::encode(managers)),
     }
 }
+
+#[cfg(test)]
+mod tests;
