@@ -112,17 +112,6 @@ impl Resource {
         }
     }
 
-    /// The same for a forced apply by the server: the field `name`, which the manager owns alone from then on.
-    ///
-    /// # Errors
-    /// 500, if the objects do not have the form of their type.
-    pub(crate) fn track_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
-        let configuration = Some((name, new[name].clone())).filter(|(_, value)| !value.is_null());
-        let (_, managers) = self.merged(writer, old, configuration.into_iter().collect())?;
-        set(new, &managers);
-        Ok(())
-    }
-
     /// The stored object after a forced apply by the server of those fields.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::super::request::options::{WriteOptions, parse_uint};
 use super::super::{Act, admission, managers, scales};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::clock::format_seconds;
-use crate::commit::{Encoded, draft, namespace, size};
+use crate::commit::{Encoded, deletion, draft, size};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::{Context, Findings, Handler, Strategy, carry_over};
@@ -238,14 +238,9 @@ impl<'w> Write<'w, '_> {
         new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
-    /// `ShouldDeleteDuringUpdate`: nothing keeps a deleted object any more.
+    /// Whether nothing keeps a deleted object any more.
     pub(super) fn ends_deletion(&self, new: &Value) -> bool {
-        self.old().is_some_and(|old| {
-            meta::deletion_timestamp(old).is_some()
-                && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
-                && meta::finalizers(new).next().is_none()
-                && !namespace::awaits_finalizers(self.act.resource, new)
-        })
+        self.old().is_some_and(|old| deletion::ends(self.act.resource, old, new))
     }
 }
 
