@@ -4,6 +4,7 @@
 //! `pkg/aggregator/aggregator.go` (k8s.io/kube-openapi of 2026-07-21).
 
 use super::document::Document;
+use super::recorded::Recorded;
 use super::template::{Form, Names, Template};
 use super::{schema, simplify};
 use crate::deadline::Deadline;
@@ -59,6 +60,10 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadl
             document.models.entry((*name).to_owned()).or_insert(Cow::Borrowed(model));
         } else if name.contains('⟨') {
             let mut list = renames.in_references(template.fill(model, &names));
+            if let Some(kinds) = built_in_kinds(&names.list_model()) {
+                let own = own_kinds(served, &version.list_kind);
+                list = list.replacen(&own.to_string(), &kinds.to_string(), 1);
+            }
             if !selectable.is_empty() {
                 list.truncate(list.len() - 1);
                 list += &format!(r#","{SELECTABLE}":{}}}"#, Value::from(selectable.clone()));
@@ -67,12 +72,24 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadl
         }
     }
     let mut kind = described["schema"]["openAPIV3Schema"].clone();
-    kind[KINDS] = json!([{"group": version.group, "version": version.name, "kind": version.kind}]);
+    kind[KINDS] = built_in_kinds(&names.model()).unwrap_or_else(|| own_kinds(served, &version.kind));
     if !selectable.is_empty() {
         kind[SELECTABLE] = selectable.into();
     }
     document.models.insert(renames.name(names.model()), Cow::Owned(self::kind(kind, form, deadline)));
     deadline.check()
+}
+
+fn own_kinds(served: Served<'_>, kind: &str) -> Value {
+    json!([{"group": served.version.group, "version": served.version.name, "kind": kind}])
+}
+
+/// The kinds of a built-in schema of that name, which upstream takes a custom one for, too (`GetDefinitionName`).
+fn built_in_kinds(name: &str) -> Option<Value> {
+    let model = Some(name).filter(|name| name.starts_with("io.k8s."));
+    let model = model.and_then(|name| Recorded::get().model(name, Form::V3, "", ""))?;
+    let schema: Value = serde_json::from_str(&model).ok()?;
+    schema.get(KINDS).cloned()
 }
 
 /// The names of a resource's schemas that others have, each with the one that it gets instead.
