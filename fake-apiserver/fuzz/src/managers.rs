@@ -40,10 +40,6 @@ impl Versions for Only<'_> {
     fn convert(&self, _: &Value, api_version: &str) -> Result<Value, String> {
         Err(format!("there is no version {api_version}"))
     }
-
-    fn filter(&self, _: &str, set: Set) -> Set {
-        set
-    }
 }
 
 /// The same apply twice changes nothing the second time, provided that each field has a manager, and managers survive being written and

@@ -6,6 +6,7 @@ use crate::big::Big;
 use crate::print;
 use crate::short::{self, Short};
 use crate::suffix::Format;
+use smol_str::SmolStr;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,7 +20,7 @@ pub struct Quantity {
     pub(crate) number: Number,
     pub(crate) format: Format,
     /// The text that it was read from, if that is how it is printed.
-    pub(crate) text: Option<Box<str>>,
+    pub(crate) text: Option<SmolStr>,
 }
 
 /// The value of a quantity.

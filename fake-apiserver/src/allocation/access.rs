@@ -1,6 +1,6 @@
 //! The access of an allocation to its cluster.
 
-use crate::commit::Commits;
+use crate::commit::{Commits, Own};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::ids::Ids;
 use crate::object::meta;
@@ -21,7 +21,12 @@ pub(crate) struct Access<'a> {
     pub(crate) dry_run: bool,
 }
 
-impl Access<'_> {
+impl<'a> Access<'a> {
+    /// The server as it writes the objects of addresses.
+    pub(super) fn own_addresses(&self) -> Own<'a> {
+        Own::new(self.registry.known(ids::IP_ADDRESSES), self.commits, self.ids, self.now)
+    }
+
     pub(super) fn services(&self) -> &Resource {
         self.registry.known(ids::SERVICES)
     }

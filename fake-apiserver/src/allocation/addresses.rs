@@ -4,18 +4,16 @@
 
 use super::access::Access;
 use super::ranges;
-use crate::commit::deletion::{self, DeleteOptions};
-use crate::commit::{Commits, server};
+use crate::commit::Own;
+use crate::commit::deletion::DeleteOptions;
 use crate::error::ApiError;
 use crate::object::ip::Cidr;
 use crate::object::{ip, meta};
 use crate::registry::services::{NONE, cluster_ips, needs_cluster_ip};
-use crate::registry::{Resource, ids, text};
+use crate::registry::{ids, text};
 use crate::store::{CreateError, Key, Store};
-use jiff::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
 use tree::{Value, json};
 
 /// `ControllerName`.
@@ -122,9 +120,7 @@ async fn create(access: Access<'_>, service: &Value, family: &str, address: &str
             "resource": "services", "namespace": meta::namespace(service), "name": meta::name(service),
         }},
     });
-    let resource = access.registry.known(ids::IP_ADDRESSES);
-    let draft = server::created(resource, object, access.store, access.ids, access.now).map_err(Failure::Refused)?;
-    match access.commits.create(draft, None).await {
+    match access.own_addresses().create(object, None).await.map_err(Failure::Refused)? {
         Ok(_) => Ok(()),
         Err(CreateError::Exists(_)) => Err(Failure::Allocated),
         Err(_) => Err(Failure::Refused(ApiError::no_such_path())),
@@ -171,26 +167,17 @@ pub(crate) fn addresses_of(service: &Value) -> Vec<String> {
 }
 
 /// The way to release addresses.
-pub(crate) struct Release<'a> {
-    commits: Commits<'a>,
-    resource: Arc<Resource>,
-    now: Timestamp,
-}
+pub(crate) struct Release<'a>(Own<'a>);
 
 impl<'a> Release<'a> {
     pub(crate) fn new(access: Access<'a>) -> Self {
-        let resource = access.registry.known(ids::IP_ADDRESSES).clone();
-        Release { commits: access.commits, resource, now: access.now }
+        Release(access.own_addresses())
     }
 
     /// Deletes the objects of addresses. One that is gone already is free.
     pub(crate) async fn all(&self, addresses: &[String]) {
         for address in addresses {
-            let key = key(address);
-            let deletion = self.commits.change(&key, |entry| {
-                Ok((deletion::plan(&self.resource, entry, &DeleteOptions::default(), self.now)?.change, ()))
-            });
-            if let Err(error) = deletion.await {
+            if let Err(error) = self.0.delete(&key(address), &DeleteOptions::default()).await {
                 tracing::error!(address, %error, "an address could not be released");
             }
         }

@@ -1,8 +1,7 @@
 //! Allocations, one after the other and side by side.
 
 use super::*;
-use crate::commit::Commits;
-use crate::commit::server;
+use crate::commit::{Commits, Own};
 use crate::ids::Ids;
 use crate::registry::services::type_of;
 use crate::registry::{Registry, ids};
@@ -44,10 +43,10 @@ impl World {
     }
 
     fn put(&self, id: crate::store::ResourceId, object: Value) {
-        let draft = server::created(self.registry.known(id), object, &self.store, &self.ids, Timestamp::UNIX_EPOCH);
         let commits = Commits::new(&self.store, None);
-        let created = commits.create(draft.expect("the object is sound"), None);
-        created.now_or_never().expect("the store does not wait").expect("it is new");
+        let own = Own::new(self.registry.known(id), commits, &self.ids, Timestamp::UNIX_EPOCH);
+        let created = own.create(object, None).now_or_never().expect("the store does not wait");
+        created.expect("the object is sound").expect("it is new");
     }
 
     async fn begin(&self, service: &mut Value) -> ApiResult<Begun<'_>> {

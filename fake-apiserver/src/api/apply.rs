@@ -180,7 +180,7 @@ impl Configuration {
         managers: Managers,
     ) -> ApiResult<(Value, Managers)> {
         self.check_kind(expected)?;
-        if managers.is_empty() && request.version.is_custom() {
+        if managers.is_empty() && !request.version.is_typed() {
             // The converter of custom resources does not know scales.
             return Err(ApiError::untyped(format!(
                 "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to \
@@ -190,7 +190,7 @@ impl Configuration {
         let now = format_seconds(request.now);
         let context = managers::of_scale(Trees::Complete, &now);
         let (tree, managers) = self.merged(&context, expected, options, &complete(expected, live)?, managers)?;
-        if tree.is_some() && request.version.is_custom() {
+        if tree.is_some() && !request.version.is_typed() {
             return Err(self.unconvertible(CUSTOM_SCALE));
         }
         self.check_repetitions(request, options)?;
@@ -291,13 +291,13 @@ impl Configuration {
             let kind = group_version_kind(&self.document.value);
             self.unconvertible(&format!("unable to convert unstructured object to {kind}: {why}"))
         };
-        if !expected.is_custom() {
+        if expected.is_typed() {
             schema::convert(&mut tree, expected.ty).map_err(unconvertible)?;
         }
         let decoded = schema::check(&tree, expected.ty);
-        let decoded = decoded.map_err(|why| match expected.is_custom() {
-            true => self.unconvertible(&expected.type_error(&why.to_string())),
-            false => unconvertible(why.to_string()),
+        let decoded = decoded.map_err(|why| match expected.is_typed() {
+            true => unconvertible(why.to_string()),
+            false => self.unconvertible(&expected.type_error(&why.to_string())),
         })?;
         let mut object = decoded.object;
         let completed = expected.apply_schema_to_applied(&mut object, deadline);
@@ -325,7 +325,7 @@ impl Configuration {
 pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Value> {
     let mut object = expected.convert_from_storage(stored)?;
     meta::remove(&mut object, "managedFields");
-    if expected.is_custom() {
+    if !expected.is_typed() {
         return Ok(object);
     }
     let revision = meta::resource_version(&object).to_owned();

@@ -73,7 +73,7 @@ impl Versions for Asking<'_> {
         self.endpoint.pass_over(api_version)
     }
 
-    fn filter(&self, api_version: &str, set: Set) -> Set {
-        self.endpoint.filter(api_version, set)
+    fn reset(&self, api_version: &str) -> Option<&Set> {
+        self.endpoint.reset(api_version)
     }
 }

@@ -7,8 +7,9 @@ use super::request::decode::Expected;
 use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
 use crate::deadline::Deadline;
-use crate::managed::{self, Context, Element, Empty, Managers, Set, Trees, Type, Versions};
+use crate::managed::{self, Context, Element, Empty, Managers, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
+use crate::registry::managers::set_created;
 pub(super) use crate::registry::managers::{Endpoint, empty, of, set};
 use crate::schema;
 use tree::{Text, Value};
@@ -64,10 +65,8 @@ pub(super) fn asked(act: &Act<'_>, options: &WriteOptions, expected: &Expected<'
     let context =
         Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, deadline };
     meta::metadata_mut(object).remove(FIELD);
-    let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(act, options));
-    if let Ok(managers) = managers {
-        set(object, &managers);
-    }
+    let created = context.create(object, &manager(act, options));
+    set_created(object, created);
 }
 
 /// Sets the field managers of a new object.
@@ -77,6 +76,14 @@ pub(super) fn created(act: &Act<'_>, options: &WriteOptions, object: &mut Value)
         true => Managers::new(),
         false => managed::decode(sent.as_ref()).unwrap_or_default(),
     };
+    if managers.is_empty() {
+        let endpoint = endpoint(act);
+        let (now, deadline) = (format_seconds(act.now), act.deadline.clone());
+        let context = Context { deadline, ..endpoint.context(endpoint.trees(), &now) };
+        let converted = act.version.built_in_from_storage(object);
+        let created = context.create(converted.as_ref().unwrap_or(object), &manager(act, options));
+        return set_created(object, created);
+    }
     let old = empty(&act.version.api_version, &act.version.kind);
     if let Ok(managers) = updated(act, options, &old, object, managers, &Answers::default()) {
         set(object, &managers);
@@ -91,7 +98,7 @@ pub(super) async fn changed(act: &Act<'_>, options: &WriteOptions, object: &mut 
     let managers = match &sent {
         _ if act.subresource.is_some() => live(),
         // Decoding a custom resource drops an empty list.
-        Some(Value::Array(entries)) if entries.is_empty() && act.version.is_custom() => live(),
+        Some(Value::Array(entries)) if entries.is_empty() && !act.version.is_typed() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
     };
@@ -152,10 +159,6 @@ impl Versions for Single<'_> {
     fn convert(&self, _: &Value, api_version: &str) -> Result<Value, String> {
         Err(format!("{} has no version {api_version}", self.kind))
     }
-
-    fn filter(&self, _: &str, set: Set) -> Set {
-        set
-    }
 }
 
 /// The context for `managed/` of a write to a scale at the time `now`.
@@ -169,7 +172,7 @@ pub(super) fn scale_places(act: &Act<'_>) -> Vec<(String, Option<Vec<Element>>)>
     let versions = act.resource.versions.iter().map(|version| {
         let path = match &version.scale {
             Some(paths) => Some(paths.replicas.as_str()),
-            None => (!version.is_custom()).then_some(".spec.replicas"),
+            None => version.is_typed().then_some(".spec.replicas"),
         };
         let path = path.map(|path| path.split('.').skip(1).map(Element::field).collect());
         (version.api_version.to_string(), path)
@@ -200,9 +203,9 @@ pub(super) fn settle_times(act: &Act<'_>, new: &mut Value, old: &Value) {
     let sent = take(new);
     let same = |(one, other)| timeless(one).eq(timeless(other));
     if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
-        let ty = match act.version.is_custom() {
-            true => Type::Atomic,
-            false => Type::built_in(act.resource.storage().ty()),
+        let ty = match act.version.is_typed() {
+            true => Type::built_in(act.resource.storage().ty()),
+            false => Type::Atomic,
         };
         put(new, stored.to_vec());
         if managed::equal(ty, old, new, Empty::OrNone) {

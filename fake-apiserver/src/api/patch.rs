@@ -15,7 +15,7 @@ use crate::schema::{self, Decoded};
 use tree::Value;
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
+    if patch_format(request.body.content_type, request.version.has_routes())? == PatchFormat::Apply {
         return Box::pin(apply::apply(request)).await;
     }
     let expected = Expected::of(request.resource, request.version);
@@ -43,7 +43,7 @@ pub(super) struct Patch<'k> {
 impl<'k> Patch<'k> {
     /// Decodes the body of a patch, and its options.
     pub(super) fn parse(request: &mut Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
-        let format = patch_format(request.body.content_type, request.version.is_custom())?;
+        let format = patch_format(request.body.content_type, request.version.has_routes())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
         audited::patch(request, format);
         // Malformed JSON is refused first, then a missing object; the content of the patch is checked only if the object exists.
@@ -96,7 +96,7 @@ impl<'k> Patch<'k> {
         let echo = |patched: &Value| match &shown {
             Some(document) => patch::print(document),
             // Objects without a Go type are maps.
-            None if self.expected.is_custom() => patched.to_string(),
+            None if !self.expected.is_typed() => patched.to_string(),
             None => self.echo(request, old).unwrap_or_else(|_| patched.to_string()),
         };
         let Decoded { object: mut new, findings } =
@@ -157,7 +157,7 @@ fn typed(
         // Upstream then decodes it as an object of its internal version, which has none of the fields.
         return Err(undeterminable_name(request.name));
     }
-    if expected.is_custom() {
+    if !expected.is_typed() {
         expected.check_custom_type(&api_version, &kind, request.name)?;
     } else if let Some(why) = expected.mismatch(&api_version, &kind) {
         // It is decoded as the kind that it names, and converted then.
@@ -173,7 +173,7 @@ fn typed(
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
     object["kind"] = expected.kind.into();
-    if !expected.is_custom() {
+    if expected.is_typed() {
         object["apiVersion"] = expected.api_version.into();
     }
     expected.convert_to_storage(&mut object);

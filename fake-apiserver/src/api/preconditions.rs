@@ -43,7 +43,7 @@ fn check(act: &Act<'_>, options: &WriteOptions, key: &Key, what: &str, sent: &st
 pub(super) fn refuse_other_uid(act: &Act<'_>, new: &Value, old: &Value) -> ApiResult<()> {
     let Some(error) = changed_uid(new, old) else { return Ok(()) };
     // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
-    let times = if act.version.is_custom() { 2 } else { 1 };
+    let times = if act.version.is_typed() { 1 } else { 2 };
     Err(ApiError::invalid(act.resource.qualified_kind(), act.name, &vec![error; times]))
 }
 

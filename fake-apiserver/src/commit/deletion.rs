@@ -78,6 +78,14 @@ pub(crate) fn plan(resource: &Resource, entry: &Entry, options: &DeleteOptions, 
     Ok(Plan { old: Some(old), change, shown, removes })
 }
 
+/// Whether nothing keeps an object that is being deleted any more, once it is changed to `new` (`ShouldDeleteDuringUpdate`).
+pub(crate) fn ends(resource: &Resource, old: &Value, new: &Value) -> bool {
+    meta::deletion_timestamp(old).is_some()
+        && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
+        && meta::finalizers(new).next().is_none()
+        && !namespace::awaits_finalizers(resource, new)
+}
+
 /// Checks that an object meets the preconditions of its deletion.
 ///
 /// # Errors

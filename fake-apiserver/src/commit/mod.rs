@@ -15,11 +15,12 @@ pub(crate) mod deletion;
 mod draft;
 pub(crate) mod loaded;
 pub(crate) mod namespace;
+mod own;
 pub(crate) mod saved;
-pub(crate) mod server;
 pub(crate) mod size;
 
 pub(crate) use draft::{Encoded, draft, read, recorded_draft};
+pub(crate) use own::Own;
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};
@@ -68,6 +69,11 @@ impl<'c> Commits<'c> {
     /// Commits to `store`, observed by `after`.
     pub(crate) fn new(store: &'c Store, after: Option<&'c dyn After>) -> Self {
         Commits { store, after, latency: &Duration::ZERO }
+    }
+
+    /// The store.
+    pub(super) fn store(&self) -> &'c Store {
+        self.store
     }
 
     /// Holds each commit for that time before it is made.

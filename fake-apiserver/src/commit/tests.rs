@@ -1,6 +1,6 @@
 //! The removal of a pod in two parts, between which others act. All else is in the scenarios.
 
-use super::{Change, Commits, draft, server};
+use super::{Change, Commits, Own, draft};
 use crate::ids::Ids;
 use crate::registry::{Registry, ids};
 use crate::store::{Key, Store};
@@ -19,8 +19,9 @@ async fn another_one_may_remove_what_was_marked() {
     let commits = Commits::new(&store, None);
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "default"}});
     let known = registry.known(ids::PODS);
-    let created = server::created(known, pod, &store, &Ids::seeded(1), Timestamp::UNIX_EPOCH).expect("it is sound");
-    let entry = commits.create(created, None).await.expect("it is new");
+    let ids = Ids::seeded(1);
+    let created = Own::new(known, commits, &ids, Timestamp::UNIX_EPOCH).create(pod, None).await;
+    let entry = created.expect("it is sound").expect("it is new");
 
     let mut marked = entry.object();
     marked["metadata"]["deletionTimestamp"] = "2030-01-01T00:00:00Z".into();

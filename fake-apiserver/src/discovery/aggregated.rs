@@ -137,7 +137,7 @@ impl<'k> SubresourceDiscovery<'k> {
 impl<'k> GroupVersionKind<'k> {
     /// The kind that `of` or a subresource of it answers with.
     fn of(of: &'k Version, [group, version, kind]: [&'k str; 3]) -> Self {
-        match of.is_custom() && version.is_empty() {
+        match of.is_defined() && version.is_empty() {
             true => GroupVersionKind { group: &of.group, version: &of.name, kind },
             false => GroupVersionKind { group, version, kind },
         }

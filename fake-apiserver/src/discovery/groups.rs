@@ -70,7 +70,7 @@ fn sorted<'r>(versions: impl Iterator<Item = Served<'r>>) -> Vec<Group<'r>> {
     for version in groups.iter_mut().flat_map(|group| &mut group.versions) {
         version.resources.sort_by_key(|served| &*served.resource.plural);
     }
-    for group in groups.iter_mut().filter(|group| group.is_custom()) {
+    for group in groups.iter_mut().filter(|group| !group.has_routes()) {
         group.versions.sort_by(|one, other| version_order::compare(one.name, other.name));
     }
     groups.sort_by_key(|group| {
@@ -88,9 +88,9 @@ fn find_or_push<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool, make: impl F
 }
 
 impl Group<'_> {
-    /// Whether all its resources are custom.
-    pub(super) fn is_custom(&self) -> bool {
-        self.versions.iter().flat_map(|version| &version.resources).all(|served| served.version.is_custom())
+    /// Whether the router knows its paths; those of a group that definitions alone have brought about it does not.
+    pub(super) fn has_routes(&self) -> bool {
+        self.versions.iter().flat_map(|version| &version.resources).any(|served| served.version.has_routes())
     }
 
     /// Path of a version: `api/v1`, `apis/apps/v1`.

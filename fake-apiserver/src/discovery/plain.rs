@@ -34,7 +34,7 @@ impl Plain {
         let groups = ApiGroups { groups: named.iter().map(ApiGroup::of).collect() };
         let list = Typed { kind: "APIGroupList", api_version: Some("v1"), content: groups };
         documents.insert("/apis".into(), encode(&list).into());
-        let routed = named.iter().filter(|group| !group.is_custom()).map(|group| group.name.to_owned()).collect();
+        let routed = named.iter().filter(|group| group.has_routes()).map(|group| group.name.to_owned()).collect();
         Plain { documents, routed }
     }
 
@@ -150,7 +150,7 @@ struct ApiResource<'k> {
 impl<'k> ApiResourceList<'k> {
     fn of(group: &Group<'k>, version: &groups::GroupVersion<'k>) -> Typed<Self> {
         let mut resources: Vec<_> = version.resources.iter().flat_map(|served| resources(*served)).collect();
-        if !group.is_custom() {
+        if group.has_routes() {
             resources.sort_by(|a, b| a.name.cmp(&b.name));
         }
         Typed {

@@ -157,8 +157,8 @@ impl ListForm {
 fn empty(version: &Version, metadata: &ListMeta) -> Vec<u8> {
     let Version { list_kind, api_version, .. } = version;
     let head = format!("{{\"kind\":\"{list_kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":");
-    // Lists of custom resources have an empty `continue`, too.
-    let metadata = match version.is_custom() && metadata.r#continue.is_empty() {
+    // Lists of maps have an empty `continue`, too.
+    let metadata = match !version.is_typed() && metadata.r#continue.is_empty() {
         true => [b"{\"continue\":\"\",", &encode(metadata)[1..]].concat(),
         false => encode(metadata),
     };

@@ -250,7 +250,7 @@ impl<'r> Exchange<'r> {
         };
         let Served { resource, version, subresource } = target;
         let handler = subresource.map(|subresource| subresource.handler);
-        if self.parts.method == Method::HEAD && !version.is_custom() && handler != Some(Handler::Proxy) {
+        if self.parts.method == Method::HEAD && version.has_routes() && handler != Some(Handler::Proxy) {
             return Err(ApiError::method_not_routed());
         }
         let labels = self.labels(target, path);

@@ -17,9 +17,9 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
         "" => None,
         name => Some(version.subresource(name).ok_or_else(|| no_such_subresource(version, path))?),
     };
-    match version.is_custom() {
-        true => check_verb(version, subresource, path, verb)?,
-        false => check_route(resource, version, subresource, path, verb)?,
+    match version.has_routes() {
+        true => check_route(resource, version, subresource, path, verb)?,
+        false => check_verb(version, subresource, path, verb)?,
     }
     let objections = path_segment(path.name);
     if !objections.is_empty() {
@@ -86,7 +86,7 @@ fn check_verb(
 
 /// Whether a path has the wrong scope for a custom resource, which then is not found.
 pub(super) fn is_elsewhere(served: Served<'_>, path: &ResourcePath<'_>, verb: &str) -> bool {
-    served.version.is_custom()
+    !served.version.has_routes()
         && match served.resource.meta.namespaced {
             true => path.namespace.is_empty() && !matches!(verb, "list" | "watch"),
             false => !path.namespace.is_empty(),
@@ -94,9 +94,9 @@ pub(super) fn is_elsewhere(served: Served<'_>, path: &ResourcePath<'_>, verb: &s
 }
 
 fn no_such_subresource(version: &Version, path: &ResourcePath<'_>) -> ApiError {
-    match version.is_custom() {
-        true => ApiError::not_found(version.qualified(), path.name),
-        false => ApiError::no_such_path(),
+    match version.has_routes() {
+        true => ApiError::no_such_path(),
+        false => ApiError::not_found(version.qualified(), path.name),
     }
 }
 

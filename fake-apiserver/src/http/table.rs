@@ -111,7 +111,7 @@ impl Transformation {
     }
 
     fn columns(&self) -> &[PrinterColumn] {
-        if self.scales { scale_columns(self.served.is_custom()) } else { &self.served.columns }
+        if self.scales { scale_columns(self.served.is_defined()) } else { &self.served.columns }
     }
 
     /// Converts one object, or that of one event of a watch, bookmarks included. `object` is its JSON with `kind` and
@@ -179,13 +179,13 @@ impl Transformation {
         complete_under: u64,
         now: Timestamp,
     ) -> ApiResult<Row<'o>> {
-        let is_shown = self.served.is_custom() || self.include_object == IncludeObject::Object;
+        let is_shown = self.served.is_converted_last() || self.include_object == IncludeObject::Object;
         let shown = match is_shown && !self.scales {
             true => self.served.json_from_storage(object, complete_under, &self.deadline)?,
             false => None,
         };
-        // The cells of kinds that are not custom are computed from the storage version.
-        let of_cells = shown.as_deref().filter(|_| self.served.is_custom());
+        // The cells of other kinds are computed from the storage version.
+        let of_cells = shown.as_deref().filter(|_| self.served.is_converted_last());
         let value: Value = parse(of_cells.unwrap_or(object))?;
         let more = if self.scales { Vec::new() } else { self.served.more_cells(&value, now) };
         let cells = self.columns().iter().map(|column| column.cell(&value, now, &self.deadline)).chain(more).collect();

@@ -11,14 +11,11 @@ use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::recorded;
 use super::shared::Shared;
-use crate::clock::format_seconds;
-use crate::commit::deletion::{self, DeleteOptions};
-use crate::commit::server::{self, MANAGER};
-use crate::commit::{Change, draft};
+use crate::commit::Own;
+use crate::commit::deletion::DeleteOptions;
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::managers::Writer;
-use crate::registry::{Registry, Resource, ids};
+use crate::registry::{Registry, ids};
 use crate::store::{Key, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -72,24 +69,21 @@ async fn create_built_in(cluster: &Context<'_>, registry: &Registry) {
 
 /// Creates and repairs the API services of a group's custom versions, and deletes those of other versions.
 async fn sync_custom(cluster: &Context<'_>, registry: &Registry, group: &str) -> ApiResult<()> {
-    let resource = registry.known(ids::API_SERVICES);
-    let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_custom());
+    let own = cluster.own(registry.known(ids::API_SERVICES));
+    let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_defined());
     let versions: BTreeSet<&str> = of_group.map(|served| &*served.version.name).collect();
     let versions: Vec<&str> = versions.into_iter().filter(|version| !registry.has_built_in(group, version)).collect();
     for version in &versions {
-        ensure(cluster, resource, group, version).await?;
+        ensure(own, group, version).await?;
     }
     let snapshot = cluster.store.snapshot();
-    let all = Scope::all(resource.id);
+    let all = Scope::all(ids::API_SERVICES);
     let others = snapshot.range(&all, "").filter(|entry| {
         let version = entry.key.name().strip_suffix(group).and_then(|front| front.strip_suffix('.'));
         version.is_some_and(|version| !versions.contains(&version)) && is_managed(&entry.object())
     });
     for entry in others {
-        let deletion = cluster.commits.change(&entry.key, |entry| {
-            Ok((deletion::plan(resource, entry, &DeleteOptions::default(), cluster.now)?.change, ()))
-        });
-        deletion.await?;
+        own.delete(&entry.key, &DeleteOptions::default()).await?;
     }
     Ok(())
 }
@@ -99,28 +93,23 @@ fn is_managed(service: &Value) -> bool {
 }
 
 /// Creates the API service of a version, or repairs the spec of one that is managed.
-async fn ensure(cluster: &Context<'_>, resource: &Resource, group: &str, version: &str) -> ApiResult<()> {
+async fn ensure(own: Own<'_>, group: &str, version: &str) -> ApiResult<()> {
     let name = format!("{version}.{group}");
-    let key = Key::new(resource.id, "", &name);
+    let key = Key::new(ids::API_SERVICES, "", &name);
     let spec = json!({"group": group, "version": version, "groupPriorityMinimum": 1000, "versionPriority": 100});
-    let time = format_seconds(cluster.now);
-    let changed = cluster.commits.change(&key, |entry| {
-        let old = entry.object();
-        if !is_managed(&old) || old["spec"] == spec {
-            return Ok((Change::Leave, ()));
-        }
-        let mut new = old.clone();
-        new["spec"] = spec.clone();
-        resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut new);
-        Ok((Change::Put(draft(resource, &new)?), ()))
+    let changed = own.change(&key, |_, old| {
+        Ok(is_managed(old).then(|| {
+            let mut new = old.clone();
+            new["spec"] = spec.clone();
+            new
+        }))
     });
     if changed.await?.is_none() {
         let service = json!({
             "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
             "metadata": {"name": name, "labels": {MANAGED.0: MANAGED.1}}, "spec": spec,
         });
-        let draft = server::created(resource, service, &cluster.store, &cluster.ids, cluster.now)?;
-        cluster.commits.create(draft, None).await.ok();
+        own.create(service, None).await?.ok();
     }
     Ok(())
 }

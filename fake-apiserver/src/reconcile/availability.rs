@@ -17,11 +17,8 @@ use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::clock::{format_seconds, later};
 use crate::commit::definition::{Condition, is_true};
-use crate::commit::server::MANAGER;
-use crate::commit::{Change, draft};
 use crate::error::ApiResult;
-use crate::registry::managers::Writer;
-use crate::registry::{RemoteService, Resource, ids, items, number, text};
+use crate::registry::{RemoteService, ids, items, number, text};
 use crate::schema::quote;
 use crate::store::{Entry, Key, Scope, Snapshot};
 use futures::FutureExt;
@@ -114,14 +111,13 @@ impl Reconciler for Availability {
     fn sync<'a>(&'a self, name: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         async move {
             let (catalog, time) = (context.catalog(), format_seconds(context.now));
-            let resource = catalog.registry.known(ids::API_SERVICES);
-            let key = Key::new(resource.id, "", name);
+            let own = context.own(catalog.registry.known(ids::API_SERVICES)).through("status");
+            let key = Key::new(ids::API_SERVICES, "", name);
             let Some(probed) = self.probed(context, &key).await else { return Ok(()) };
-            let changed = context.commits.change(&key, |entry| {
-                let old = entry.object();
-                let found = found(&old, &context.store.snapshot(), context);
+            let changed = own.change(&key, |_, old| {
+                let found = found(old, &context.store.snapshot(), context);
                 let found = found.or_else(|| probed.clone());
-                Ok((found.map_or(Ok(Change::Leave), |found| changed(resource, &old, &found, &time))?, ()))
+                Ok(found.and_then(|found| changed(old, &found, &time)))
             });
             changed.await.map(drop)
         }
@@ -266,16 +262,13 @@ fn has_endpoint(slice: &Value, port_name: &str) -> bool {
     items(slice, "/endpoints").iter().any(is_ready) && items(slice, "/ports").iter().any(is_port)
 }
 
-/// The change of an API service whose condition has to say what was found.
-fn changed(resource: &Resource, old: &Value, found: &Found, time: &str) -> ApiResult<Change> {
+/// An API service whose condition says what was found; `None` if it does so already.
+fn changed(old: &Value, found: &Found, time: &str) -> Option<Value> {
     let Found { is_available, reason, message } = found;
     let condition = Condition { type_: AVAILABLE, status: *is_available, reason, message };
-    if condition.is_in(old) {
-        return Ok(Change::Leave);
-    }
-    let mut new = old.clone();
-    condition.set(&mut new, time);
-    let writer = Writer { manager: MANAGER, subresource: "status", now: time };
-    resource.track(writer, Some(old), &mut new);
-    Ok(Change::Put(draft(resource, &new)?))
+    (!condition.is_in(old)).then(|| {
+        let mut new = old.clone();
+        condition.set(&mut new, time);
+        new
+    })
 }

@@ -5,13 +5,14 @@
 
 use super::{Event, Reconcilers, Shared, recorded, system_namespaces};
 use crate::clock::format_micros;
-use crate::commit::{Commits, Encoded, server};
+use crate::commit::Own;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{RBAC_GROUP, ids};
-use crate::store::CreateError;
+use crate::store::{CreateError, Entry};
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tree::{Value, json};
 
 /// The group of the priority classes.
@@ -29,19 +30,20 @@ pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[S
     let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
     let (catalog, inherited) = (cluster.catalog(), cluster.store.snapshot());
     for name in system_namespaces::NAMES {
-        store(commits, system_namespaces::drafted(&catalog.registry, name, cluster, now)?).await?;
+        let own = Own::new(catalog.registry.known(ids::NAMESPACES), commits, &cluster.ids, now);
+        stored(own.create(system_namespaces::namespace(name), None).await?)?;
     }
     for group in [SCHEDULING_GROUP, RBAC_GROUP].into_iter().filter(|group| rbac || *group != RBAC_GROUP) {
         for object in recorded::objects(group) {
             if let Some(draft) = object.drafted(&catalog.registry, cluster, now) {
-                store(commits, draft).await?;
+                stored(commits.create(draft, None).await)?;
             }
         }
     }
     for (index, address) in addresses.iter().enumerate() {
         let lease = identity_lease(index, *address, cluster, now);
-        let resource = catalog.registry.known(ids::LEASES);
-        store(commits, server::created(resource, lease, &cluster.store, &cluster.ids, now)?).await?;
+        let own = Own::new(catalog.registry.known(ids::LEASES), commits, &cluster.ids, now);
+        stored(own.create(lease, None).await?)?;
     }
     for entry in inherited.all() {
         ticket.note(&Event::Stored(entry, None));
@@ -88,8 +90,9 @@ fn base32(bytes: &[u8]) -> String {
     (0..bytes.len() * 8).step_by(5).map(|first| char::from(DIGITS[digit(first)])).collect()
 }
 
-async fn store(commits: Commits<'_>, draft: Encoded) -> ApiResult<()> {
-    match commits.create(draft, None).await {
+/// Nothing, for an object that is there now.
+fn stored(created: Result<Arc<Entry>, CreateError>) -> ApiResult<()> {
+    match created {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(_) => Err(ApiError::internal("a new cluster takes no objects")),
     }

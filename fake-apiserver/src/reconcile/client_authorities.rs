@@ -7,12 +7,8 @@
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::{Shared, Trusted};
-use crate::clock::format_seconds;
-use crate::commit::server::{self, MANAGER};
-use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::registry::ids;
-use crate::registry::managers::Writer;
 use crate::store::Key;
 use crate::x509::Pool;
 use base64::Engine;
@@ -62,22 +58,15 @@ impl Reconciler for ClientAuthorities {
 /// Creates the config map, or adds what it lacks.
 async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let (resource, time) = (catalog.registry.known(ids::CONFIG_MAPS), format_seconds(cluster.now));
-    let own = &cluster.options.trusted;
-    let key = Key::new(resource.id, NAMESPACE, NAME);
-    let changed = cluster.commits.change(&key, |entry| {
-        let old = entry.object();
-        let mut new = old.clone();
+    let (writer, own) = (cluster.own(catalog.registry.known(ids::CONFIG_MAPS)), &cluster.options.trusted);
+    let key = Key::new(ids::CONFIG_MAPS, NAMESPACE, NAME);
+    let changed = writer.change(&key, |_, old| {
         // As upstream, a text there that cannot be read as a list stays.
-        match data(own, &old["data"]) {
-            Some(data) => new["data"] = data,
-            None => return Ok((Change::Leave, ())),
-        }
-        if new == old {
-            return Ok((Change::Leave, ()));
-        }
-        resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut new);
-        Ok((Change::Put(draft(resource, &new)?), ()))
+        Ok(data(own, &old["data"]).map(|data| {
+            let mut new = old.clone();
+            new["data"] = data;
+            new
+        }))
     });
     if changed.await?.is_none() {
         let object = json!({
@@ -85,8 +74,7 @@ async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
             "metadata": {"name": NAME, "namespace": NAMESPACE},
             "data": data(own, &Value::Null).expect("nothing is well-formed"),
         });
-        let draft = server::created(resource, object, &cluster.store, &cluster.ids, cluster.now)?;
-        cluster.commits.create(draft, None).await.ok();
+        writer.create(object, None).await?.ok();
     }
     Ok(())
 }

@@ -12,13 +12,12 @@ use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use super::strides::Strides;
-use crate::clock::format_seconds;
-use crate::commit::{Change, draft};
+use crate::commit::Own;
 use crate::error::ApiResult;
 use crate::index::{Index, Place};
 use crate::object::selector::LabelSelector;
-use crate::registry::managers::{self, Writer};
-use crate::registry::{Resource, Role, Rule, ids};
+use crate::registry::managers;
+use crate::registry::{Role, Rule, ids};
 use crate::store::{Entry, Key, ResourceId, Scope, Snapshot};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -96,14 +95,13 @@ impl Reconciler for ClusterRoles {
 impl ClusterRoles {
     /// Sets the rules of an aggregated role, and of those that aggregate it in turn.
     async fn aggregate(&self, name: &str, cluster: &Context<'_>) -> ApiResult<()> {
-        let (now, mut strides) = (format_seconds(cluster.now), Strides::default());
-        let catalog = cluster.catalog();
-        let resource = catalog.registry.known(ids::CLUSTER_ROLES);
+        let (catalog, mut strides) = (cluster.catalog(), Strides::default());
+        let own = cluster.own(catalog.registry.known(ids::CLUSTER_ROLES)).by(MANAGER);
         let mut wanted = BTreeSet::from([Box::<str>::from(name)]);
         for _ in 0..LONGEST_CHAIN {
             let mut next = BTreeSet::new();
             for name in wanted {
-                if let Some(filled) = fill(cluster, resource, &name, &now).await? {
+                if let Some(filled) = fill(own, cluster, &name).await? {
                     next.extend(Aggregated::current(&cluster.store).that_select(&filled));
                 }
                 strides.step().await;
@@ -118,29 +116,22 @@ impl ClusterRoles {
 }
 
 /// Sets the aggregated rules of a role. Returns it, if it had others.
-async fn fill(cluster: &Context<'_>, resource: &Resource, name: &str, now: &str) -> ApiResult<Option<Arc<Entry>>> {
-    let key = Key::new(resource.id, "", name);
-    let changed = cluster.commits.change(&key, |current| {
+async fn fill(own: Own<'_>, cluster: &Context<'_>, name: &str) -> ApiResult<Option<Arc<Entry>>> {
+    let key = Key::new(ids::CLUSTER_ROLES, "", name);
+    let changed = own.apply(&key, |current, old| {
         let role = Role::stored(current);
         // Later than the role: who changes one of the selected after this is followed by another run.
         let selected = selected(&role, name, &cluster.store.snapshot());
         let rules = each_once(&selected);
         if role.gathers.is_none() || rules.iter().copied().eq(&role.rules) {
-            return Ok((Change::Leave, false));
+            return Ok(None);
         }
-        let old = current.object();
         // Where nothing is left to aggregate, only rules that were aggregated are removed.
-        if rules.is_empty() && !managers::has_applied(&old, MANAGER) {
-            return Ok((Change::Leave, false));
+        if rules.is_empty() && !managers::has_applied(old, MANAGER) {
+            return Ok(None);
         }
-        let mut new = old.clone();
-        new["rules"] = match rules.is_empty() {
-            true => Value::Null,
-            false => rules.into_iter().map(Rule::value).collect(),
-        };
-        let writer = Writer { manager: MANAGER, subresource: "", now };
-        resource.track_applied(writer, &old, &mut new, "rules")?;
-        Ok((Change::Put(draft(resource, &new)?), true))
+        let applied = (!rules.is_empty()).then(|| ("rules", rules.into_iter().map(Rule::value).collect::<Value>()));
+        Ok(Some(applied.into_iter().collect()))
     });
     Ok(changed.await?.filter(|(_, changed)| *changed).map(|(role, _)| role))
 }

@@ -14,10 +14,8 @@ use super::reconciler::{Context, Reconciler};
 use super::recorded::{self, Recorded};
 use super::shared::Shared;
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids, items, text};
 use crate::schema::quote;
 use crate::store::{Key, Scope};
@@ -77,16 +75,13 @@ impl Reconciler for FlowControl {
 async fn ensure(cluster: &Context<'_>, registry: &Registry, recorded: Recorded) -> ApiResult<()> {
     let is_schema = recorded.kind() == "FlowSchema";
     let id = if is_schema { ids::FLOW_SCHEMAS } else { ids::PRIORITY_LEVEL_CONFIGURATIONS };
-    let (resource, time) = (registry.known(id), format_seconds(cluster.now));
-    let key = Key::new(id, "", recorded.name());
-    let changed = cluster.commits.change(&key, |entry| {
-        let old = entry.object();
-        let Some(mut new) = revised(&old, &recorded.object(cluster.now)) else { return Ok((Change::Leave, ())) };
+    let (own, key) = (cluster.own(registry.known(id)).by(PRODUCER), Key::new(id, "", recorded.name()));
+    let changed = own.change(&key, |_, old| {
+        let Some(mut new) = revised(old, &recorded.object(cluster.now)) else { return Ok(None) };
         if new["spec"] != old["spec"] {
-            meta::set(&mut new, "generation", meta::generation(&old).wrapping_add(1));
+            meta::set(&mut new, "generation", meta::generation(old).wrapping_add(1));
         }
-        resource.track(Writer { manager: PRODUCER, subresource: "", now: &time }, Some(&old), &mut new);
-        Ok((Change::Put(draft(resource, &new)?), ()))
+        Ok(Some(new))
     });
     if changed.await?.is_none()
         && let Some(draft) = recorded.drafted(registry, cluster, cluster.now)
@@ -132,9 +127,9 @@ fn parse_bool(text: &str) -> Option<bool> {
 /// Says in the status of a flow schema whether its priority level exists (`presyncFlowSchemaStatus`).
 async fn set_status(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiResult<()> {
     let time = format_seconds(cluster.now);
-    let changed = cluster.commits.change(key, |entry| {
-        let old = entry.object();
-        let level = text(&old, "/spec/priorityLevelConfiguration/name");
+    let own = cluster.own(resource).by(CONSUMER).through("status");
+    let changed = own.apply(key, |_, old| {
+        let level = text(old, "/spec/priorityLevelConfiguration/name");
         // The mandatory ones are there, even if they are not stored.
         let exists = matches!(level, EXEMPT | CATCH_ALL)
             || cluster.store.get(&Key::new(ids::PRIORITY_LEVEL_CONFIGURATIONS, "", level)).is_some();
@@ -148,20 +143,18 @@ async fn set_status(cluster: &Context<'_>, resource: &Resource, key: &Key) -> Ap
         let dangling = json!({
             "type": "Dangling", "status": status, "lastTransitionTime": time, "reason": reason, "message": message,
         });
-        let mut conditions = items(&old, "/status/conditions").to_vec();
+        let mut conditions = items(old, "/status/conditions").to_vec();
         let known = conditions.iter().position(|condition| condition["type"] == "Dangling");
         let is_same =
             |known: &Value| ["status", "reason", "message"].iter().all(|name| known[*name] == dangling[*name]);
         match known {
-            Some(at) if is_same(&conditions[at]) => return Ok((Change::Leave, ())),
+            Some(at) if is_same(&conditions[at]) => return Ok(None),
             Some(at) => conditions[at] = dangling,
             None => conditions.push(dangling),
         }
-        let mut new = old.clone();
-        new["status"]["conditions"] = conditions.into();
-        let writer = Writer { manager: CONSUMER, subresource: "status", now: &time };
-        resource.track_applied(writer, &old, &mut new, "status")?;
-        Ok((Change::Put(draft(resource, &new)?), ()))
+        let mut status = old["status"].clone();
+        status["conditions"] = conditions.into();
+        Ok(Some([("status", status)].into_iter().collect()))
     });
     changed.await.map(drop)
 }

@@ -8,17 +8,15 @@ use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::allocation::first_address;
 use crate::clock::format_seconds;
-use crate::commit::server::{self, MANAGER};
-use crate::commit::{Change, draft, namespace};
+use crate::commit::{Own, draft, namespace};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::managers::Writer;
-use crate::registry::{Registry, Resource, ids, items, text};
+use crate::registry::{Registry, ids, items, text};
 use crate::store::{CreateError, Key, ResourceId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use tree::{Value, json};
+use tree::{Map, Value, json};
 
 const NAMESPACE: &str = "default";
 const NAME: &str = "kubernetes";
@@ -64,7 +62,7 @@ async fn sync(cluster: &Context<'_>, is_start: bool) -> ApiResult<()> {
     if sync.get(ids::SERVICES).is_none() {
         let mut service = sync.service();
         let begun = cluster.allocations.begin(access, &mut service, None).await?;
-        let stored = sync.store_created(ids::SERVICES, &service).await;
+        let stored = sync.store_completed(ids::SERVICES, &service).await;
         begun.finish(stored.is_ok()).await;
         stored?;
     }
@@ -89,19 +87,19 @@ impl Sync<'_> {
         self.cluster.store.get(&Self::key(id)).map(|entry| entry.object())
     }
 
-    fn resource(&self, id: ResourceId) -> &Resource {
-        self.registry.known(id)
+    fn own(&self, id: ResourceId) -> Own<'_> {
+        self.cluster.own(self.registry.known(id))
     }
 
     /// Completes and stores a new object.
     async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
-        server::complete(self.resource(id), &mut object, &self.cluster.store, &self.cluster.ids, self.cluster.now);
-        self.store_created(id, &object).await
+        self.own(id).complete(&mut object);
+        self.store_completed(id, &object).await
     }
 
-    async fn store_created(&self, id: ResourceId, object: &Value) -> ApiResult<()> {
+    async fn store_completed(&self, id: ResourceId, object: &Value) -> ApiResult<()> {
         let parent = namespace::parent(meta::namespace(object));
-        match self.cluster.commits.create(draft(self.resource(id), object)?, parent.as_ref()).await {
+        match self.cluster.commits.create(draft(self.registry.known(id), object)?, parent.as_ref()).await {
             Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
             Err(_) => Err(ApiError::internal(format!("the namespace {NAMESPACE} takes no {NAME}"))),
         }
@@ -109,20 +107,14 @@ impl Sync<'_> {
 
     /// Applies `wanted` to a stored object, and writes the result if it differs.
     async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
-        let (resource, time) = (self.resource(id), format_seconds(self.cluster.now));
-        let key = Self::key(id);
-        let changed = self.cluster.commits.change(&key, |entry| {
-            let old = entry.object();
+        let (own, key) = (self.own(id), Self::key(id));
+        let changed = own.change(&key, |_, old| {
             let mut object = old.clone();
             wanted(&mut object);
-            if object == old {
-                return Ok((Change::Leave, ()));
+            if object != *old && own.resource.rules.owns_generation {
+                meta::set(&mut object, "generation", meta::generation(old).wrapping_add(1));
             }
-            if resource.rules.owns_generation {
-                meta::set(&mut object, "generation", meta::generation(&old).wrapping_add(1));
-            }
-            resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
-            Ok((Change::Put(draft(resource, &object)?), ()))
+            Ok(Some(object))
         });
         changed.await.map(drop)
     }
@@ -130,7 +122,6 @@ impl Sync<'_> {
     /// The default range, which is ready.
     async fn range(&self) -> ApiResult<()> {
         let id = ids::SERVICE_CIDRS;
-        let resource = self.resource(id);
         let ranges: Vec<String> = self.cluster.allocations.ranges().iter().map(ToString::to_string).collect();
         let existing = self.get(id);
         let is_right = |object: &Value| {
@@ -149,29 +140,19 @@ impl Sync<'_> {
                 "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
                 "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
             });
-            server::complete(resource, &mut object, &self.cluster.store, &self.cluster.ids, self.cluster.now);
+            self.own(id).complete(&mut object);
             object
         });
-        let time = format_seconds(self.cluster.now);
-        let ready = |old: &Value| -> ApiResult<Value> {
-            let mut object = old.clone();
-            object["status"] = json!({"conditions": [{
-                "type": "Ready", "status": "True", "message": "Kubernetes default Service CIDR is ready",
-                "lastTransitionTime": time,
-            }]});
-            let writer = Writer { manager: RANGE_CONTROLLER, subresource: "status", now: &time };
-            resource.track_applied(writer, old, &mut object, "status")?;
-            Ok(object)
-        };
+        let status = json!({"conditions": [{
+            "type": "Ready", "status": "True", "message": "Kubernetes default Service CIDR is ready",
+            "lastTransitionTime": format_seconds(self.cluster.now),
+        }]});
+        let ready: Map = [("status", status)].into_iter().collect();
+        let own = self.own(id).by(RANGE_CONTROLLER).through("status");
         if is_new {
-            return self.store_created(id, &ready(&old)?).await;
+            return self.store_completed(id, &own.applied(&old, ready)?).await;
         }
-        let key = Self::key(id);
-        let changed = self
-            .cluster
-            .commits
-            .change(&key, |entry| Ok((Change::Put(draft(resource, &ready(&entry.object())?)?), ())));
-        changed.await.map(drop)
+        own.apply(&Self::key(id), |_, _| Ok(Some(ready.clone()))).await.map(drop)
     }
 
     fn address(&self) -> IpAddr {
@@ -198,13 +179,7 @@ impl Sync<'_> {
                 "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
             },
         });
-        server::complete(
-            self.resource(ids::SERVICES),
-            &mut service,
-            &self.cluster.store,
-            &self.cluster.ids,
-            self.cluster.now,
-        );
+        self.own(ids::SERVICES).complete(&mut service);
         service
     }
 

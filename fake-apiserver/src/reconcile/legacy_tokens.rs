@@ -8,16 +8,14 @@
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
-use super::MANAGER;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use crate::clock::{Clock, format_seconds, plus};
-use crate::commit::{Change, draft};
+use crate::clock::{Clock, plus};
+use crate::commit::Own;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::registry::managers::Writer;
-use crate::registry::{self, Resource, child, ids, text};
+use crate::registry::{self, child, ids, text};
 use crate::store::{CreateError, Key};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -122,8 +120,8 @@ impl LegacyTokens {
     async fn track(&self, cluster: &Context<'_>) -> ApiResult<()> {
         let now = cluster.now;
         let catalog = cluster.catalog();
-        let resource = catalog.registry.known(ids::CONFIG_MAPS);
-        let key = Key::new(resource.id, NAMESPACE, NAME);
+        let own = cluster.own(catalog.registry.known(ids::CONFIG_MAPS));
+        let key = Key::new(ids::CONFIG_MAPS, NAMESPACE, NAME);
         let created = match self.created.load(Ordering::Relaxed) {
             NEVER => None,
             seconds => Timestamp::from_second(seconds).ok(),
@@ -137,58 +135,47 @@ impl LegacyTokens {
                 Ok(())
             }
             Step::Create => {
-                create(cluster, resource).await?;
+                create(own, cluster.now).await?;
                 self.created.store(now.as_second(), Ordering::Relaxed);
                 Ok(())
             }
-            Step::Repair => repair(cluster, resource, &key).await,
+            Step::Repair => repair(own, cluster, &key).await,
         }
     }
 }
 
-async fn repair(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiResult<()> {
-    let now = cluster.now;
-    let repaired = cluster.commits.change(key, |entry| {
-        let old = entry.object();
-        if step(Some(&old), None, now) != Step::Repair {
-            return Ok((Change::Leave, ()));
+async fn repair(own: Own<'_>, cluster: &Context<'_>, key: &Key) -> ApiResult<()> {
+    let (now, resource) = (cluster.now, own.resource);
+    let repaired = own.change(key, |_, old| {
+        if step(Some(old), None, now) != Step::Repair {
+            return Ok(None);
         }
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
         let deadline = Deadline::default();
         let context = registry::Context::of_server(&resource.storage().api_version, &cluster.store, now, &deadline);
-        let errors = resource.validate(&context, &new, Some(&old)).errors;
+        let errors = resource.validate(&context, &new, Some(old)).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
         }
-        resource.track(writer(&format_seconds(now)), Some(&old), &mut new);
-        Ok((Change::Put(draft(resource, &new)?), ()))
+        Ok(Some(new))
     });
     repaired.await.map(drop)
 }
 
-async fn create(cluster: &Context<'_>, resource: &Resource) -> ApiResult<()> {
-    let now = cluster.now;
-    let mut object = json!({
+async fn create(own: Own<'_>, now: Timestamp) -> ApiResult<()> {
+    let object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {
-            "name": NAME, "namespace": NAMESPACE, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now),
-        },
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
         "data": { SINCE: today(now) },
     });
-    resource.track(writer(&format_seconds(now)), None, &mut object);
-    match cluster.commits.create(draft(resource, &object)?, None).await {
+    match own.create(object, None).await? {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
             Err(ApiError::internal("a create without conditions met one"))
         }
     }
-}
-
-/// The writer of all this.
-fn writer(now: &str) -> Writer<'_> {
-    Writer { manager: MANAGER, subresource: "", now }
 }
 
 #[cfg(test)]

@@ -33,7 +33,6 @@ mod system_namespaces;
 mod ticket;
 mod token_uses;
 
-pub(crate) use crate::commit::server::MANAGER;
 pub(crate) use availability::api_service_availability;
 pub(crate) use bootstrap::server_id;
 pub(crate) use definitions::described as described_resources;

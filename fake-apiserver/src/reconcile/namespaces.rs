@@ -16,12 +16,10 @@ use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use super::strides::Strides;
 use crate::clock::format_seconds;
-use crate::commit::deletion::{self, DeleteOptions, Propagation};
-use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
-use crate::commit::{Change, draft};
+use crate::commit::Own;
+use crate::commit::deletion::{DeleteOptions, Propagation};
+use crate::commit::namespace::{is_terminating, key};
 use crate::error::ApiResult;
-use crate::object::meta;
-use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids};
 use crate::store::{Entry, Key, ResourceId, Scope};
 use futures::FutureExt;
@@ -158,11 +156,7 @@ async fn empty(cluster: &Context<'_>, namespace: &str, resource: &Resource) -> A
     let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
     let mut strides = Strides::default();
     for key in keys {
-        let deletion = cluster.commits.change(&key, |entry| {
-            let plan = deletion::plan(resource, entry, &options, cluster.now)?;
-            Ok((plan.change, ()))
-        });
-        deletion.await?;
+        cluster.own(resource).by(MANAGER).delete(&key, &options).await?;
         strides.step().await;
     }
     Ok(())
@@ -209,8 +203,7 @@ async fn write_conditions(
     registry: &Registry,
 ) -> ApiResult<()> {
     let now = format_seconds(cluster.now);
-    let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
-    let change = change(cluster, namespace, writer, |object| {
+    let change = change(own(cluster, registry).through("status"), namespace, |object| {
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
         for (kind, reason, message) in CONDITIONS {
             let (status, reason, message) = match trouble(kind, remaining, registry) {
@@ -235,9 +228,9 @@ async fn write_conditions(
 
 /// Removes the finalizer, and the namespace unless it has other finalizers.
 async fn finalize(cluster: &Context<'_>, namespace: &str) -> ApiResult<()> {
-    let now = format_seconds(cluster.now);
-    let writer = Writer { manager: MANAGER, subresource: "finalize", now: &now };
-    let change = change(cluster, namespace, writer, |object| {
+    let catalog = cluster.catalog();
+    let own = own(cluster, &catalog.registry).through("finalize");
+    let change = change(own, namespace, |object| {
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
@@ -245,24 +238,17 @@ async fn finalize(cluster: &Context<'_>, namespace: &str) -> ApiResult<()> {
     change.await
 }
 
+fn own<'c>(cluster: &'c Context<'_>, registry: &'c Registry) -> Own<'c> {
+    cluster.own(registry.known(ids::NAMESPACES)).by(MANAGER)
+}
+
 /// Changes the namespace, if it exists; it is removed when it has no finalizers left.
-async fn change(
-    cluster: &Context<'_>,
-    namespace: &str,
-    writer: Writer<'_>,
-    change: impl Fn(&mut Value),
-) -> ApiResult<()> {
-    let catalog = cluster.catalog();
-    let resource = catalog.registry.known(ids::NAMESPACES);
+async fn change(own: Own<'_>, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let key = key(namespace);
-    let changed = cluster.commits.change(&key, |entry| {
-        let old = entry.object();
+    let changed = own.change(&key, |_, old| {
         let mut object = old.clone();
         change(&mut object);
-        resource.track(writer, Some(&old), &mut object);
-        let free = !awaits_finalizers(resource, &object) && meta::finalizers(&object).next().is_none();
-        let change = if free { Change::Remove } else { Change::Put(draft(resource, &object)?) };
-        Ok((change, ()))
+        Ok(Some(object))
     });
     changed.await.map(drop)
 }

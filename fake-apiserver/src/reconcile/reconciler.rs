@@ -6,9 +6,10 @@ use super::shared::Shared;
 use super::ticket::Ticket;
 use crate::allocation::Access;
 use crate::clock::later;
-use crate::commit::Commits;
+use crate::commit::{Commits, Own};
 use crate::discovery::Catalog;
 use crate::error::ApiResult;
+use crate::registry::Resource;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use std::ops::Deref;
@@ -78,6 +79,11 @@ impl<'a> Context<'a> {
                 () = sleep_until(later(self.begun, PATIENCE)), if !self.run.end.is_cancelled() => self.run.end.cancel(),
             }
         }
+    }
+
+    /// The server as it writes objects of a resource.
+    pub(super) fn own<'s>(&'s self, resource: &'s Resource) -> Own<'s> {
+        Own::new(resource, self.commits, &self.ids, self.now)
     }
 
     /// The access of allocations to the cluster's state.

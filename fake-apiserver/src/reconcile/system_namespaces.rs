@@ -6,21 +6,18 @@
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use crate::commit::{Encoded, server};
 use crate::error::ApiResult;
-use crate::registry::{Registry, ids};
+use crate::registry::ids;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
-use tree::json;
+use tree::{Value, json};
 
 /// The namespaces.
 pub(super) const NAMES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// The draft of a new namespace.
-pub(super) fn drafted(registry: &Registry, name: &str, cluster: &Shared, now: Timestamp) -> ApiResult<Encoded> {
-    let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    server::created(registry.known(ids::NAMESPACES), object, &cluster.store, &cluster.ids, now)
+/// A new namespace.
+pub(super) fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 }
 
 pub(super) struct SystemNamespaces;
@@ -41,7 +38,7 @@ impl Reconciler for SystemNamespaces {
         async move {
             let catalog = context.catalog();
             // It may exist again.
-            context.commits.create(drafted(&catalog.registry, name, context, context.now)?, None).await.ok();
+            context.own(catalog.registry.known(ids::NAMESPACES)).create(namespace(name), None).await?.ok();
             Ok(())
         }
         .boxed()

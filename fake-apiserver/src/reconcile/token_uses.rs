@@ -2,17 +2,13 @@
 //!
 //! Upstream does that as it authenticates (`pkg/serviceaccount/legacy.go`, v1.37.1).
 
-use super::MANAGER;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::auth::LAST_USED_LABEL;
-use crate::clock::format_seconds;
-use crate::commit::{Change, draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::ids;
-use crate::registry::managers::Writer;
 use crate::store::Key;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -36,18 +32,14 @@ async fn record(cluster: &Context<'_>, key: &str) -> ApiResult<()> {
         return Err(ApiError::internal("no use of a token"));
     };
     let catalog = cluster.catalog();
-    let resource = catalog.registry.known(ids::SECRETS);
-    let now = format_seconds(cluster.now);
-    let key = Key::new(resource.id, namespace, name);
-    let recorded = cluster.commits.change(&key, |entry| {
-        if *entry.meta.uid != *uid {
-            return Ok((Change::Leave, ()));
-        }
-        let old = entry.object();
-        let mut object = old.clone();
-        meta::set_label(&mut object, LAST_USED_LABEL, day);
-        resource.track(Writer { manager: MANAGER, subresource: "", now: &now }, Some(&old), &mut object);
-        Ok((Change::Put(draft(resource, &object)?), ()))
+    let own = cluster.own(catalog.registry.known(ids::SECRETS));
+    let key = Key::new(ids::SECRETS, namespace, name);
+    let recorded = own.change(&key, |entry, old| {
+        Ok((*entry.meta.uid == *uid).then(|| {
+            let mut object = old.clone();
+            meta::set_label(&mut object, LAST_USED_LABEL, day);
+            object
+        }))
     });
     recorded.await.map(drop)
 }

@@ -22,7 +22,9 @@ impl Version {
     /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
     /// in the version of the request for that.
     pub(crate) fn convert_to_storage(&self, object: &mut Value) {
-        if let Some(Conversion { storage, functions, .. }) = self.conversion.as_ref().filter(|_| !self.is_custom()) {
+        if let Some(Conversion { storage, functions, .. }) =
+            self.conversion.as_ref().filter(|_| !self.is_converted_last())
+        {
             (functions.to_storage)(object);
             object["apiVersion"] = (&**storage).into();
         }
@@ -39,7 +41,9 @@ impl Version {
         deadline: &Deadline,
     ) -> ApiResult<Cow<'o, Value>> {
         let conversion = self.conversion.as_ref().filter(|conversion| conversion.storage != self.api_version);
-        let Some(conversion) = conversion.filter(|_| self.is_custom()) else { return Ok(Cow::Borrowed(object)) };
+        let Some(conversion) = conversion.filter(|_| self.is_converted_last()) else {
+            return Ok(Cow::Borrowed(object));
+        };
         let mut object = object.clone();
         match &conversion.webhook {
             None => object["apiVersion"] = (&*conversion.storage).into(),
@@ -58,7 +62,11 @@ impl Version {
     /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
     /// it already. If the time is up, it stays incomplete.
     pub(crate) fn custom_from_storage(&self, stored: Value, deadline: &Deadline) -> Value {
-        if self.is_custom() && !self.asks_webhook() { self.convert_from_storage(stored, deadline) } else { stored }
+        if self.is_converted_last() && !self.asks_webhook() {
+            self.convert_from_storage(stored, deadline)
+        } else {
+            stored
+        }
     }
 
     /// Whether a webhook converts objects from and to this version.
@@ -104,7 +112,7 @@ impl Version {
 
     /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
     pub(crate) fn built_in_from_storage(&self, object: &Value) -> Option<Value> {
-        (self.conversion.is_some() && !self.is_custom())
+        (self.conversion.is_some() && !self.is_converted_last())
             .then(|| self.convert_from_storage(object.clone(), &Deadline::default()))
     }
 

@@ -40,8 +40,16 @@ static NULL: Value = Value::Null;
 pub(in crate::registry) struct At<'p, 'v> {
     value: &'v Value,
     path: Path<'p>,
+    ty: Typed<'p, 'v>,
+}
+
+/// The type of a value. Most rules do not ask for it, so that of a field is not looked up before.
+#[derive(Debug, Clone, Copy)]
+enum Typed<'p, 'v> {
     /// `None` within JSON of any kind.
-    ty: Option<TypeRef<'v>>,
+    Known(Option<TypeRef<'v>>),
+    /// That of a field of a type; dots descend.
+    Field(TypeRef<'v>, &'p str),
 }
 
 impl<'v> At<'static, 'v> {
@@ -54,7 +62,7 @@ impl<'v> At<'static, 'v> {
         At {
             value: object,
             path: Path::ROOT,
-            ty: Some(ty.unwrap_or_else(|| panic!("no kind {kind} in {api_version}"))),
+            ty: Typed::Known(Some(ty.unwrap_or_else(|| panic!("no kind {kind} in {api_version}")))),
         }
     }
 }
@@ -62,12 +70,12 @@ impl<'v> At<'static, 'v> {
 impl<'p, 'v> At<'p, 'v> {
     /// A whole object of a type, whose path is empty.
     pub(in crate::registry) fn new(object: &'v Value, ty: TypeRef<'v>) -> Self {
-        At { value: object, path: Path::ROOT, ty: Some(ty) }
+        At { value: object, path: Path::ROOT, ty: Typed::Known(Some(ty)) }
     }
 
-    /// A text of no type of its own, such as a key of a map.
-    pub(in crate::registry) fn text_at(text: &'v Value, path: Path<'p>) -> Self {
-        At { value: text, path, ty: None }
+    /// A value of no type of its own, such as a key of a map.
+    pub(in crate::registry) fn untyped(value: &'v Value, path: Path<'p>) -> Self {
+        At { value, path, ty: Typed::Known(None) }
     }
 }
 
@@ -79,8 +87,11 @@ impl<'p, 'v> At<'p, 'v> {
     /// # Panics
     /// In debug builds, if the Go type has no such field.
     pub(in crate::registry) fn field<'c>(&'c self, name: &'c str) -> At<'c, 'v> {
-        let step = |(value, ty), name: &str| (child(value, name), field_type(ty, name));
-        let (value, ty) = name.split('.').fold((self.value, self.ty), step);
+        let value = name.split('.').fold(self.value, child);
+        let ty = self.ty().map_or(Typed::Known(None), |owner| Typed::Field(owner, name));
+        if cfg!(debug_assertions) {
+            ty.find();
+        }
         At { value, path: self.path.child(name), ty }
     }
 
@@ -89,7 +100,7 @@ impl<'p, 'v> At<'p, 'v> {
     /// # Panics
     /// In debug builds, if the Go type is not a slice.
     pub(in crate::registry) fn items<'c>(&'c self) -> impl ExactSizeIterator<Item = At<'c, 'v>> {
-        let ty = element_type(self.ty, "slice");
+        let ty = Typed::Known(element_type(self.ty(), "slice"));
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().enumerate().map(move |(index, value)| At { value, path: self.path.index(index), ty })
     }
@@ -99,14 +110,14 @@ impl<'p, 'v> At<'p, 'v> {
     /// # Panics
     /// In debug builds, if the Go type is not a map.
     pub(in crate::registry) fn entries<'c>(&'c self) -> impl Iterator<Item = (&'v str, At<'c, 'v>)> {
-        let ty = element_type(self.ty, "map");
+        let ty = Typed::Known(element_type(self.ty(), "map"));
         let entries = self.value.as_object().into_iter().flatten();
         entries.map(move |(key, value)| (key.as_str(), At { value, path: self.path.key(key), ty }))
     }
 
     /// The same value, with another path in findings.
     pub(in crate::registry) fn shown_at<'c>(self, path: Path<'c>) -> At<'c, 'v> {
-        At { path, ..self }
+        At { path, ty: Typed::Known(self.ty()), value: self.value }
     }
 }
 
@@ -115,7 +126,7 @@ impl<'p, 'v> At<'p, 'v> {
 impl<'p, 'v> At<'p, 'v> {
     /// Its Go type; `None` within JSON of any kind.
     pub(in crate::registry) fn ty(&self) -> Option<TypeRef<'v>> {
-        self.ty
+        self.ty.find()
     }
 
     /// Its path in findings.
@@ -175,7 +186,7 @@ impl<'p, 'v> At<'p, 'v> {
 
     /// The value as findings show it.
     pub(in crate::registry) fn printed(&self) -> String {
-        match self.ty {
+        match self.ty() {
             Some(ty) => ty.printed(self.value),
             None => crate::schema::encode_any(self.value),
         }
@@ -183,7 +194,7 @@ impl<'p, 'v> At<'p, 'v> {
 
     /// The fields of a struct that is embedded in its type, as findings show them.
     pub(in crate::registry) fn printed_embedded(&self, embedded: &str) -> String {
-        self.ty.map(|ty| ty.printed_embedded(self.value, embedded)).unwrap_or_default()
+        self.ty().map(|ty| ty.printed_embedded(self.value, embedded)).unwrap_or_default()
     }
 }
 
@@ -305,7 +316,20 @@ impl<'v> At<'_, 'v> {
 
     /// Whether another value is the same to Go (`apiequality.Semantic.DeepEqual`).
     pub(in crate::registry) fn equals(&self, other: &At<'_, '_>) -> bool {
-        generation::equal_as(self.ty, Some(self.value), Some(other.value))
+        generation::equal_as(self.ty(), Some(self.value), Some(other.value))
+    }
+}
+
+impl<'v> Typed<'_, 'v> {
+    /// The type.
+    ///
+    /// # Panics
+    /// In debug builds, if the Go type has no such field.
+    fn find(self) -> Option<TypeRef<'v>> {
+        match self {
+            Typed::Known(ty) => ty,
+            Typed::Field(owner, name) => name.split('.').fold(Some(owner), field_type),
+        }
     }
 }
 

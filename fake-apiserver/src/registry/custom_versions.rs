@@ -53,9 +53,27 @@ impl Version {
         self.compiled().map(|compiled| &compiled.schema)
     }
 
-    /// Whether objects are custom resources.
-    pub(crate) fn is_custom(&self) -> bool {
+    /// Whether a definition has brought it about, so that it is of a custom resource.
+    pub(crate) fn is_defined(&self) -> bool {
         self.schema.is_some()
+    }
+
+    /// Whether its objects are of a type with known fields. Others, those of definitions, are maps with a schema: upstream they are
+    /// `Unstructured`, and what Go's encoder and the generated code do to fields does not happen to them.
+    pub(crate) fn is_typed(&self) -> bool {
+        !self.is_defined()
+    }
+
+    /// Whether a written object stays in this version until it is stored: it is completed, admitted and validated in it. Others are converted to
+    /// the storage version as soon as they are decoded.
+    pub(crate) fn is_converted_last(&self) -> bool {
+        self.is_defined()
+    }
+
+    /// Whether the router knows its paths and methods, and refuses others. Upstream one handler serves all paths of all definitions
+    /// (`crdHandler`), and says itself what it does not find.
+    pub(crate) fn has_routes(&self) -> bool {
+        !self.is_defined()
     }
 
     /// Prunes the fields that the schema of a custom resource does not know from an object that a client sent, and fills in its defaults.

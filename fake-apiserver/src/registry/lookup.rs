@@ -141,12 +141,12 @@ impl Registry {
 
     /// Whether that version of that group has resources that are not custom.
     pub fn has_built_in(&self, group: &str, version: &str) -> bool {
-        self.versions().any(|served| served.is(group, version) && !served.version.is_custom())
+        self.versions().any(|served| served.is(group, version) && !served.version.is_defined())
     }
 
     /// Whether there are built-in resources in that group.
     pub fn has_built_in_group(&self, group: &str) -> bool {
-        self.versions().any(|served| served.version.group == group && !served.version.is_custom())
+        self.versions().any(|served| served.version.group == group && !served.version.is_defined())
     }
 
     /// Whether it has versions that a server has only if it is asked for them.

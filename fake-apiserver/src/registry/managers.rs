@@ -24,7 +24,7 @@ pub(crate) struct Endpoint<'r> {
 impl Versions for Endpoint<'_> {
     fn ty(&self, api_version: &str) -> Option<Type<'_>> {
         let version = self.resource.versions.iter().find(|version| *version.api_version == *api_version)?;
-        if !self.version.is_custom() {
+        if self.version.is_typed() {
             // The models of a built-in group are those of its own versions.
             return (version.group == self.version.group).then(|| Type::built_in(version.ty()));
         }
@@ -36,7 +36,7 @@ impl Versions for Endpoint<'_> {
             return Err(format!("fake-apiserver asks no webhook for {api_version} to find the field managers"));
         }
         let mut object = object.clone();
-        if !self.version.is_custom() {
+        if self.version.is_typed() {
             return self.converted(object, api_version);
         }
         object["apiVersion"] = api_version.into();
@@ -45,14 +45,14 @@ impl Versions for Endpoint<'_> {
 
     /// Custom resources have a converter of their own, which does not tell a missing version from other mistakes.
     fn pass_over(&self, api_version: &str) -> Result<(), String> {
-        match self.version.is_custom() {
-            true => Err(format!("request to convert CR to an invalid group/version: {api_version}")),
-            false => Ok(()),
+        match self.version.is_typed() {
+            true => Ok(()),
+            false => Err(format!("request to convert CR to an invalid group/version: {api_version}")),
         }
     }
 
-    fn filter(&self, api_version: &str, set: Set) -> Set {
-        self.resource.without_reset_fields(api_version, self.subresource, set)
+    fn reset(&self, api_version: &str) -> Option<&Set> {
+        self.resource.reset(api_version, self.subresource)
     }
 }
 
@@ -75,7 +75,7 @@ impl<'r> Endpoint<'r> {
 
     /// The form of decoded objects.
     pub(crate) fn trees(&self) -> Trees {
-        if self.version.is_custom() { Trees::Complete } else { Trees::Canonical }
+        if self.version.is_typed() { Trees::Canonical } else { Trees::Complete }
     }
 }
 
@@ -95,34 +95,27 @@ impl Resource {
     /// without managers stays so.
     pub(crate) fn track(&self, writer: Writer<'_>, old: Option<&Value>, new: &mut Value) {
         let endpoint = Endpoint { resource: self, version: self.storage(), subresource: writer.subresource };
-        let managers = old.map_or_else(Managers::new, of);
-        if old.is_some() && managers.is_empty() {
+        let context = endpoint.context(endpoint.trees(), writer.now);
+        let Some(old) = old else {
+            meta::remove(new, FIELD);
+            let created = context.create(new, writer.manager);
+            return set_created(new, created);
+        };
+        let managers = of(old);
+        if managers.is_empty() {
             return;
         }
-        let nothing = empty(&endpoint.version.api_version, &endpoint.version.kind);
-        let context = endpoint.context(endpoint.trees(), writer.now);
         meta::remove(new, FIELD);
-        match context.update(old.unwrap_or(&nothing), new, managers, writer.manager) {
+        match context.update(old, new, managers, writer.manager) {
             Ok(managers) => set(new, &managers),
-            Err(_) => set(new, &old.map_or_else(Managers::new, of)),
+            Err(_) => set(new, &of(old)),
         }
-    }
-
-    /// The same for a forced apply by the server: the field `name`, which the manager owns alone from then on.
-    ///
-    /// # Errors
-    /// 500, if the objects do not have the form of their type.
-    pub(crate) fn track_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
-        let configuration = Some((name, new[name].clone())).filter(|(_, value)| !value.is_null());
-        let (_, managers) = self.merged(writer, old, configuration.into_iter().collect())?;
-        set(new, &managers);
-        Ok(())
     }
 
     /// The stored object after a forced apply by the server of those fields.
     ///
     /// # Errors
-    /// As [`Self::track_applied`].
+    /// 500, if the objects do not have the form of their type.
     pub(crate) fn apply(&self, writer: Writer<'_>, old: &Value, fields: Map) -> ApiResult<Value> {
         let (tree, managers) = self.merged(writer, old, fields)?;
         let decoded = tree.map(|tree| schema::check(&tree, self.storage().ty())).transpose();
@@ -169,6 +162,14 @@ pub(crate) fn has_applied(object: &Value, manager: &str) -> bool {
     of(object).keys().any(|known| known.name == manager && known.applies())
 }
 
+/// Sets the field managers of a new object without any to what `create` has returned. An object that does not have the form of its type gets
+/// none.
+pub(crate) fn set_created(object: &mut Value, created: Result<Option<Value>, String>) {
+    if let Ok(Some(entry)) = created {
+        meta::set(object, FIELD, vec![entry]);
+    }
+}
+
 /// Sets the field managers of an object.
 pub(crate) fn set(object: &mut Value, managers: &Managers) {
     match managers.is_empty() {
@@ -176,3 +177,6 @@ pub(crate) fn set(object: &mut Value, managers: &Managers) {
         false => meta::set(object, FIELD, managed::encode(managers)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,7 @@ pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review, Stream};
 pub use types::public_address_error;
 pub(crate) use types::{
-    Amounts, is_extended_resource, is_native_resource, is_pod_level_resource, of_containers,
-    tolerations as check_tolerations,
+    Amounts, check_tolerations, is_extended_resource, is_native_resource, is_pod_level_resource, of_containers,
 };
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

@@ -9,15 +9,8 @@ static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
 static SPEC_AND_METADATA: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["metadata"]]));
 
 impl Resource {
-    /// The fields of a set that a write through the resource, or a subresource of it, can change.
-    pub(crate) fn without_reset_fields(&self, api_version: &str, subresource: &str, set: Set) -> Set {
-        match self.reset(api_version, subresource) {
-            Some(reset) => set.recursive_difference(reset),
-            None => set,
-        }
-    }
-
-    fn reset(&self, api_version: &str, subresource: &str) -> Option<&Set> {
+    /// The fields that a write through the resource, or a subresource of it, resets.
+    pub(crate) fn reset(&self, api_version: &str, subresource: &str) -> Option<&Set> {
         let version = self.versions.iter().find(|version| *version.api_version == *api_version)?;
         if let Some((_, own)) = self.resets.iter().find(|(endpoint, _)| *endpoint == subresource) {
             return Some(own);

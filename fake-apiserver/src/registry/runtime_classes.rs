@@ -36,9 +36,9 @@ fn validate(_: &Context<'_>, class: &Value, old: Option<&Value>, errors: &mut Er
         overhead(Path::new("overhead"), &resources["podFixed"], errors);
     }
     let scheduling = at.field("scheduling");
-    labels(scheduling.path().child("nodeSelector"), scheduling.field("nodeSelector").value(), errors);
+    labels(scheduling.field("nodeSelector"), errors);
     let list = scheduling.field("tolerations");
-    tolerations(list.path(), list.value().as_array().map(Vec::as_slice).unwrap_or_default(), errors);
+    tolerations(list, errors);
     let mut seen = HashSet::new();
     for toleration in list.items() {
         let keys = ["/key", "/operator", "/value", "/effect"].map(|field| text(toleration.value(), field));

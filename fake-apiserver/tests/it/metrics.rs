@@ -66,6 +66,23 @@ async fn requests_watches_and_objects_are_counted() {
 }
 
 #[tokio::test]
+async fn the_size_of_the_storage_is_that_of_its_objects() {
+    const SIZE: &str = "apiserver_storage_size_bytes{storage_cluster_id=\"etcd-0\"} ";
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let mut size = async || {
+        let metrics = client.get("/metrics").await;
+        let size = metrics.text().lines().find_map(|line| line.strip_prefix(SIZE));
+        size.and_then(|size| size.parse::<f64>().ok()).expect("a size")
+    };
+    let before = size().await;
+    let map = json!({"metadata": {"name": "a"}, "data": {"k": "x".repeat(1000)}});
+    Client::new(&server).await.post(CONFIG_MAPS, &map).await.expect(201);
+    let grown = size().await - before;
+    assert!((1000.0..2000.0).contains(&grown), "{grown}");
+}
+
+#[tokio::test]
 async fn deprecated_versions_say_when_they_are_gone() {
     let server = start_with(FakeApiServer::builder().runtime_config([("resource.k8s.io/v1beta1", "true")])).await;
     let mut client = Client::new(&server).await;

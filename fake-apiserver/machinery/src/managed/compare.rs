@@ -34,7 +34,7 @@ pub enum Trees {
 /// If an item of a list has no key, or the deadline has passed.
 pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees, deadline: &Deadline) -> Result<Changes, String> {
     count(Work::Walk, 1);
-    Ok(Walk { trees, steps: Steps::until(deadline) }.compare(ty, old, new)?.1)
+    Ok(Walk::new(trees, deadline).compare(ty, old, new)?.1)
 }
 
 impl Changes {
@@ -58,16 +58,21 @@ impl Changes {
 }
 
 /// Whether a value was modified as a whole, and the changes below it.
-type Found = Result<(bool, Changes), String>;
+pub(super) type Found = Result<(bool, Changes), String>;
 
-struct Walk {
+/// A walk over two objects.
+pub(super) struct Walk {
     trees: Trees,
     steps: Steps,
 }
 
 impl Walk {
+    pub(super) fn new(trees: Trees, deadline: &Deadline) -> Walk {
+        Walk { trees, steps: Steps::until(deadline) }
+    }
+
     /// Compares two present values.
-    fn compare(&self, ty: Type<'_>, old: &Value, new: &Value) -> Found {
+    pub(super) fn compare(&self, ty: Type<'_>, old: &Value, new: &Value) -> Found {
         self.step()?;
         let mut changes = Changes::default();
         let (before, after) = (ty.form(Some(old)), ty.form(Some(new)));
@@ -79,7 +84,7 @@ impl Walk {
         Ok((modified, changes))
     }
 
-    fn step(&self) -> Result<(), String> {
+    pub(super) fn step(&self) -> Result<(), String> {
         self.steps.step().map_err(|passed| passed.to_string())
     }
 
@@ -159,7 +164,7 @@ impl Walk {
     }
 
     /// The struct whose fields Go shows or leaves out by their values.
-    fn as_struct<'t>(&self, map: &Map<'t>) -> Option<TypeRef<'t>> {
+    pub(super) fn as_struct<'t>(&self, map: &Map<'t>) -> Option<TypeRef<'t>> {
         map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty())
     }
 
@@ -264,7 +269,7 @@ impl Walk {
     }
 
     /// Whether values are equal, whatever their type's relationships.
-    fn equal(&self, ty: Type<'_>, old: &Value, new: &Value) -> bool {
+    pub(super) fn equal(&self, ty: Type<'_>, old: &Value, new: &Value) -> bool {
         match self.trees {
             Trees::Canonical => equal(ty, old, new, Empty::AsShown),
             Trees::Complete => item::equal(old, new),

@@ -4,7 +4,7 @@
 use super::set::Set;
 use crate::schema;
 use std::collections::BTreeMap;
-use tree::{Map, Value};
+use tree::{Map, Text, Value};
 
 /// The maximum number of managers with updates; beyond it the oldest are merged into one.
 const MAX_UPDATERS: usize = 10;
@@ -106,6 +106,11 @@ pub fn decode(entries: Option<&Value>) -> Result<Managers, String> {
     Ok(managers)
 }
 
+/// The `managedFields` of a manager that owns fields, whose text they are, since a time.
+pub(super) fn encode_only(manager: &Manager, api_version: &str, fields: Text, time: &str) -> Value {
+    entry(manager, api_version, Value::Raw(fields), time)
+}
+
 /// The `managedFields` of managers, in their order: by operation, time, name, version and subresource.
 pub fn encode(managers: &Managers) -> Vec<Value> {
     let mut order: Vec<(&Manager, &Owned)> = managers.iter().collect();
@@ -117,19 +122,23 @@ pub fn encode(managers: &Managers) -> Vec<Value> {
 }
 
 fn encode_one(manager: &Manager, owned: &Owned) -> Value {
+    entry(manager, &owned.api_version, owned.set.print(), owned.time.as_deref().unwrap_or_default())
+}
+
+fn entry(manager: &Manager, api_version: &str, fields: Value, time: &str) -> Value {
     let operation = match manager.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",
     };
     let text = |name, text: &str| (name, Value::from(text));
     let entry = [
-        text("apiVersion", &owned.api_version),
+        text("apiVersion", api_version),
         text("fieldsType", "FieldsV1"),
-        ("fieldsV1", owned.set.print()),
+        ("fieldsV1", fields),
         text("manager", &manager.name),
         text("operation", operation),
         text("subresource", &manager.subresource),
-        text("time", owned.time.as_deref().unwrap_or_default()),
+        text("time", time),
     ];
     entry.into_iter().filter(|(_, value)| value != "").collect()
 }

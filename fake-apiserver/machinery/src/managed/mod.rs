@@ -10,6 +10,7 @@
 
 mod atomics;
 mod compare;
+mod created;
 mod element;
 mod item;
 mod managers;

@@ -69,6 +69,17 @@ impl Set {
         });
     }
 
+    /// The child of that element.
+    pub(super) fn node(&self, element: &Element) -> Option<&Node> {
+        self.find(element).ok().map(|at| &self.nodes[at])
+    }
+
+    /// The child that is a field of that name.
+    pub(super) fn field(&self, name: &str) -> Option<&Node> {
+        let is_it = |node: &&Node| matches!(&node.element, Element::Field(own) if own == name);
+        self.nodes.iter().find(is_it)
+    }
+
     fn find(&self, element: &Element) -> Result<usize, usize> {
         self.nodes.binary_search_by(|node| node.element.cmp(element))
     }

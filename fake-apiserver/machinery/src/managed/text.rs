@@ -39,6 +39,12 @@ fn push(text: &mut Vec<u8>, set: &Set, is_member: bool) {
     if is_member && !set.is_empty() {
         text.extend_from_slice(b"\".\":{}");
     }
+    push_nodes(text, set);
+    text.push(b'}');
+}
+
+/// Appends the children of a set, behind those that are there.
+pub(super) fn push_nodes(text: &mut Vec<u8>, set: &Set) {
     for node in set.nodes() {
         if text.last() != Some(&b'{') {
             text.push(b',');
@@ -48,7 +54,6 @@ fn push(text: &mut Vec<u8>, set: &Set, is_member: bool) {
         text.extend_from_slice(b"\":");
         push(text, &node.below, node.member);
     }
-    text.push(b'}');
 }
 
 /// Parses a set, and says whether the element above it is a member.

@@ -1,7 +1,8 @@
 //! The effect of a write on the managers of an object (`merge/update.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2, and
 //! `internal` of `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
-use super::compare::{Changes, Trees, compare};
+use super::compare::{Changes, Trees, Walk, compare};
+use super::created;
 use super::managers::{self, Manager, Managers, Operation, Owned};
 use super::merge::{merge, without};
 use super::set::Set;
@@ -33,8 +34,11 @@ pub trait Versions {
         Ok(())
     }
 
-    /// The fields of a set that a write can change.
-    fn filter(&self, api_version: &str, set: Set) -> Set;
+    /// The fields that a write resets, with all below them, so that it does not own them.
+    fn reset(&self, api_version: &str) -> Option<&Set> {
+        let _ = api_version;
+        None
+    }
 }
 
 /// A write, as managers see it.
@@ -109,7 +113,7 @@ impl Context<'_> {
     }
 
     fn filter(&self, set: Set) -> Set {
-        self.versions.filter(self.api_version, set)
+        filter(self.versions, self.api_version, set)
     }
 
     /// The object in a version, converted unless it is in it, and then in that version's form; `None` without such a version.
@@ -154,6 +158,22 @@ impl Context<'_> {
         }
         managers::cap(&mut managers);
         Ok(managers)
+    }
+
+    /// The `managedFields` of a new object, whose fields a manager of that name owns; `None` if it owns none.
+    ///
+    /// # Errors
+    /// If the object does not have the form of its type.
+    pub fn create(&self, new: &Value, name: &str) -> Result<Option<Value>, String> {
+        let ty = self.ty()?;
+        if self.trees == Trees::Complete {
+            validate(ty, new, true)?;
+        }
+        let walk = Walk::new(self.trees, &self.deadline);
+        let fields = created::print(walk, ty, new, &NEVER, self.versions.reset(self.api_version));
+        let fields = fields.map_err(|why| format!("failed to compare objects: {why}"))?;
+        let manager = || Manager::new(name, Operation::Update, self.api_version, self.subresource);
+        Ok(fields.map(|fields| managers::encode_only(&manager(), self.api_version, fields, self.now)))
     }
 
     /// Applies a configuration to `live`. Returns the new object, or `None` if it stays the same, and its managers. Trees must be complete.
@@ -258,7 +278,7 @@ impl Context<'_> {
                 let converted = convert(old, "old")?.zip(convert(new, "new")?);
                 let Some((old, new)) = converted else { continue };
                 let changes = self.changes(&old, &new, version)?;
-                let effect = Effect::of(changes, |set| self.versions.filter(version, set));
+                let effect = Effect::of(changes, |set| filter(self.versions, version, set));
                 by_version.insert(version.to_owned(), effect);
             }
             let effect = if version == self.api_version { &own } else { &by_version[version] };
@@ -319,6 +339,14 @@ impl Context<'_> {
             merged = all;
         }
         Ok(pruned)
+    }
+}
+
+/// The fields of a set that a write can change.
+fn filter(versions: &dyn Versions, api_version: &str, set: Set) -> Set {
+    match versions.reset(api_version) {
+        Some(reset) => set.recursive_difference(reset),
+        None => set,
     }
 }
 

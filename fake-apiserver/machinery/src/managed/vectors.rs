@@ -1,6 +1,7 @@
 //! Field managers against recorded results of the real packages of Kubernetes (`fixtures/managers`, written by
 //! `cargo xtask schema`).
 
+use super::encode as encode_managers;
 use super::merge::{merge, without};
 use super::{Context, Failure, Managers, Operation, Set, Trees, Type, Versions, compare, fields_of, validate};
 use crate::custom::schema::Structural;
@@ -91,10 +92,6 @@ impl Versions for Only<'_> {
     fn convert(&self, _: &Value, api_version: &str) -> Result<Value, String> {
         Err(format!("there is no version {api_version}"))
     }
-
-    fn filter(&self, _: &str, set: Set) -> Set {
-        set
-    }
 }
 
 fn tree(json: &RawValue) -> Value {
@@ -142,18 +139,15 @@ impl Differences {
     }
 }
 
+fn context<'v>(versions: &'v Only<'_>) -> Context<'v> {
+    let (trees, now, deadline) = (Trees::Complete, "2030-01-01T00:00:00Z", Deadline::default());
+    Context { versions, api_version: VERSION, subresource: "", trees, now, deadline }
+}
+
 fn told(schema: &RawValue, writes: &[Write<'_>], differences: &mut Differences) {
     let structural = structural(schema);
     let versions = Only(Type::custom(structural.root()));
-    let (trees, now) = (Trees::Complete, "2030-01-01T00:00:00Z");
-    let context = Context {
-        versions: &versions,
-        api_version: VERSION,
-        subresource: "",
-        trees,
-        now,
-        deadline: Deadline::default(),
-    };
+    let context = context(&versions);
     let mut live = json!({"apiVersion": VERSION, "kind": "Thing"});
     let mut managers = Managers::new();
     for (index, write) in writes.iter().enumerate() {
@@ -195,6 +189,12 @@ fn compared(schema: &RawValue, values: &[&RawValue], pair: &Pair<'_>, applies: b
     let (one, other) = (object(values[pair.one]), object(values[pair.other]));
     let place = |what: &str| format!("{schema}, {} and {}: {what}", values[pair.one], values[pair.other]);
     if pair.one == pair.other {
+        let versions = Only(ty);
+        let (context, nothing) = (context(&versions), json!({"apiVersion": VERSION, "kind": "Thing"}));
+        let compared =
+            context.update(&nothing, &other, Managers::new(), "m").map(|managers| encode_managers(&managers));
+        let created = context.create(&other, "m").map(|entry| entry.into_iter().collect::<Vec<_>>());
+        differences.compare(&place("created"), &created, &compared);
         differences.compare(&place("refused"), &validate(ty, &other, false).err(), &pair.refused);
     }
     let Some(rest) = pair.rest else { return };

@@ -190,14 +190,14 @@ pub fn path_segment(text: &str) -> Vec<String> {
 /// `IsLabelKey`, also known as `IsQualifiedName`: an optional subdomain, a slash, and a name.
 pub fn label_key(text: &str) -> Vec<String> {
     let mut objections = Vec::new();
-    let parts: Vec<&str> = text.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => name,
-        ["", name] => {
+    let mut parts = text.split('/');
+    let name = match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+        (name, None, _) => name,
+        ("", Some(name), None) => {
             objections.push("prefix part must be non-empty".into());
             name
         }
-        [prefix, name] => {
+        (prefix, Some(name), None) => {
             objections.extend(subdomain(prefix, "bytes").iter().map(|objection| format!("prefix part {objection}")));
             name
         }
@@ -216,6 +216,14 @@ pub fn label_key(text: &str) -> Vec<String> {
         objections.push(format!("name part {KEY_TEXT}"));
     }
     objections
+}
+
+/// The rule for keys of annotations: that for keys of labels, whatever the case.
+pub fn annotation_key(text: &str) -> Vec<String> {
+    match text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        true => label_key(text),
+        false => label_key(&text.to_lowercase()),
+    }
 }
 
 /// `IsConfigMapKey`: a key of `data`.

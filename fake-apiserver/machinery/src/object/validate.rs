@@ -221,7 +221,7 @@ pub fn annotations(metadata: Metadata<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in metadata.texts("annotations").iter() {
-        errors.extend(invalid_each(path, key, name::label_key(&key.to_lowercase())));
+        errors.extend(invalid_each(path, key, name::annotation_key(key)));
         size += key.len() + value.len();
     }
     if size > TOTAL_ANNOTATION_SIZE_LIMIT {

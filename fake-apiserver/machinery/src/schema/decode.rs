@@ -155,7 +155,7 @@ impl<'a> Decoder<'a> {
             (Shape::Bool, Token::Bool) => *slot = Value::Bool(self.lexer.bool()?),
             (Shape::Int32 | Shape::Int64, Token::Number) => self.integer(target, slot)?,
             (Shape::Float64, Token::Number) => self.float(slot)?,
-            (Shape::String, Token::String) => *slot = Value::String(self.lexer.string()?.into_owned().into()),
+            (Shape::String, Token::String) => *slot = Value::String(Text::new(self.lexer.string()?)),
             (Shape::Bytes, Token::String | Token::Array) => self.bytes(token, slot)?,
             (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
             (Shape::Quantity, _) => *slot = self.quantity()?.into(),
@@ -242,7 +242,7 @@ impl<'a> Decoder<'a> {
 
     fn int_or_string(&mut self, token: Token, slot: &mut Value) -> Step {
         match token {
-            Token::String => *slot = Value::String(self.lexer.string()?.into_owned().into()),
+            Token::String => *slot = Value::String(Text::new(self.lexer.string()?)),
             Token::Null => {
                 self.lexer.null()?;
                 *slot = Value::from(0);
@@ -292,12 +292,12 @@ impl<'a> Decoder<'a> {
             if entries.contains_key(key.as_ref()) {
                 self.save_finding("duplicate", &key);
             }
-            let name = key.as_ref().to_owned();
+            let name = Text::new(&key);
             let mut value = Value::Null;
             self.path.push(Segment::Key(key));
             self.value(element, &mut value)?;
             self.path.pop();
-            entries.insert(name.into(), if value.is_null() { element.zero() } else { value });
+            entries.insert(name, if value.is_null() { element.zero() } else { value });
         }
         match slot {
             Value::Object(earlier) => earlier.extend(entries),

@@ -110,7 +110,11 @@ impl<'v> Encoder<'v> {
             },
             (Shape::List { .. }, Some(Value::Array(_))) => self.json.extend_from_slice(b"null"),
             (Shape::Quantity, Some(value)) => match value.as_str().and_then(quantity::printed) {
-                Some(printed) => self.json.extend_from_slice(format!("\"{printed}\"").as_bytes()),
+                Some(printed) => {
+                    self.json.push(b'"');
+                    self.json.extend_from_slice(printed.as_bytes());
+                    self.json.push(b'"');
+                }
                 None => self.any(value),
             },
             (_, Some(value)) => self.any(value),

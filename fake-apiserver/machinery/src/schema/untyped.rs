@@ -5,7 +5,7 @@ use super::lexer::Lexer;
 use super::token::Token;
 use super::{DecodeError, Decoded, MAX_DEPTH};
 use std::borrow::Cow;
-use tree::{Map, Number, Value};
+use tree::{Map, Number, Text, Value};
 
 /// Decodes JSON without a type, such as a patch, as Go decodes into an empty interface.
 ///
@@ -133,7 +133,7 @@ impl<'a> Decoder<'a> {
             }
             Token::Bool => Value::Bool(self.lexer.bool()?),
             Token::Number => Value::Number(self.any_number()?),
-            Token::String => Value::String(self.lexer.string()?.into_owned().into()),
+            Token::String => Value::String(Text::new(self.lexer.string()?)),
             Token::Array | Token::Object if self.keeps_deep && self.depth() == MAX_DEPTH => {
                 Value::Raw(String::from_utf8_lossy(self.lexer.raw_value()?).into())
             }
@@ -165,11 +165,11 @@ impl<'a> Decoder<'a> {
         } else if object.contains_key(key.as_ref()) {
             self.save_finding("duplicate", &key);
         }
-        let name = key.as_ref().to_owned();
+        let name = Text::new(&key);
         self.path.push(Segment::Key(key));
         let value = self.any()?;
         self.path.pop();
-        object.insert(name.into(), value);
+        object.insert(name, value);
         Ok(())
     }
 

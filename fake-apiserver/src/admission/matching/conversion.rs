@@ -37,7 +37,7 @@ pub(crate) async fn old_object<'o>(write: &Attributes<'o>, matched: Matched<'_>)
         return Ok(Some(Cow::Borrowed(old)));
     }
     let version = matched.version;
-    if write.operation != Operation::Delete || !version.is_custom() {
+    if write.operation != Operation::Delete || !version.is_converted_last() {
         return to(version, old).await.map(Some);
     }
     // The object of a deletion is as it is stored.
@@ -54,7 +54,7 @@ pub(crate) async fn back(write: &Attributes<'_>, mut object: Value, matched: Mat
     if has_own_kind(write) {
         return Ok(object);
     }
-    if write.version.is_custom() {
+    if write.version.is_converted_last() {
         return to(write.version, &object).await.map(Cow::into_owned);
     }
     matched.version.convert_to_storage(&mut object);
@@ -70,7 +70,7 @@ async fn to<'o>(version: &Version, object: &'o Value) -> ApiResult<Cow<'o, Value
     if object.is_null() || object["apiVersion"] == *version.api_version {
         return Ok(Cow::Borrowed(object));
     }
-    if !version.is_custom() {
+    if !version.is_converted_last() {
         return Ok(version.built_in_from_storage(object).map_or(Cow::Borrowed(object), Cow::Owned));
     }
     let converted = version.by_webhook(vec![object.clone()]).await;

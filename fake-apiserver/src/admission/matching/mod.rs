@@ -59,12 +59,12 @@ impl<'a> Matched<'a> {
 
     /// The Go type of the objects; `None` for custom resources.
     pub(crate) fn go_type(self) -> Option<TypeRef<'a>> {
-        self.ty().filter(|_| !self.is_custom())
+        self.ty().filter(|_| self.is_typed())
     }
 
-    /// Whether the objects are custom resources.
-    pub(crate) fn is_custom(self) -> bool {
-        self.version.is_custom() && self.has_own_kind()
+    /// Whether the objects are of a type with known fields, as the bodies of all subresources are.
+    pub(crate) fn is_typed(self) -> bool {
+        self.version.is_typed() || !self.has_own_kind()
     }
 
     /// Whether the objects are of the resource's kind, and not the bodies of a subresource with another one.

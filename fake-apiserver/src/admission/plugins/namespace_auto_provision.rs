@@ -4,7 +4,7 @@
 
 use crate::admission::{Attributes, Operation, Plugin, Verdict};
 use crate::auth::Notes;
-use crate::commit::server;
+use crate::commit::Own;
 use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::name;
 use crate::registry::ids;
@@ -37,8 +37,7 @@ async fn provide(write: &Attributes<'_>, object: &Value) -> ApiResult<()> {
     if !errors.is_empty() {
         return Err(write.forbidden(object, ApiError::invalid(resource.qualified_kind(), write.namespace, &errors)));
     }
-    let draft = server::created(resource, namespace, write.store, write.ids, write.clock.now())?;
     // It may have been created meanwhile.
-    write.commits.create(draft, None).await.ok();
+    Own::new(resource, write.commits, write.ids, write.clock.now()).create(namespace, None).await?.ok();
     Ok(())
 }

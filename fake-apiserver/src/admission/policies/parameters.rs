@@ -111,7 +111,7 @@ impl Found<'_> {
             object.unwrap_or_else(|| version.custom_from_storage(stored, deadline))
         };
         let object = self.converted.as_ref().map_or_else(|| Cow::Owned(read()), Cow::Borrowed);
-        Parameter { object, ty: (!version.is_custom()).then(|| version.ty()) }
+        Parameter { object, ty: version.is_typed().then(|| version.ty()) }
     }
 }
 

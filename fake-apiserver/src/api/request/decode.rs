@@ -103,7 +103,7 @@ impl<'k> Expected<'k> {
     /// # Errors
     /// 500, if the conversion fails.
     pub(crate) fn convert_from_storage(&self, stored: &Value) -> ApiResult<Value> {
-        let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
+        let is_other = |version: &&Version| version.conversion.is_some() && !version.is_converted_last();
         let version = self.served.map(|(_, version)| version).filter(is_other);
         let json = version.map_or(Ok(None), |version| {
             version.json_from_storage(stored.to_string().as_bytes(), 0, &Deadline::default())
@@ -176,16 +176,16 @@ impl<'k> Expected<'k> {
 
     /// The message of a type error: the metadata of a custom resource is decoded by itself.
     pub(crate) fn type_error(&self, why: &str) -> String {
-        if !self.is_custom() {
+        if self.is_typed() {
             return why.to_owned();
         }
         let why = why.replacen(".metadata.", ".", 1);
         why.replacen("Go struct field Unstructured.metadata of type", "Go value of type", 1)
     }
 
-    /// Whether the kind is that of a custom resource.
-    pub(crate) fn is_custom(&self) -> bool {
-        self.served.is_some_and(|(_, version)| version.is_custom())
+    /// Whether the objects are of a type with known fields; those of definitions are not.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.served.is_none_or(|(_, version)| version.is_typed())
     }
 
     /// 422 for a custom resource with another kind or API version (`ValidateTypeMeta`).
@@ -239,8 +239,8 @@ pub(crate) fn object(
     let sent = sent.map_err(|why| unrecognized(expected, &why, &bytes))?;
     let decoded = match sent.format {
         BodyFormat::Protobuf => protobuf(&bytes, expected),
-        _ if expected.is_custom() => custom(request, &sent, validation, expected),
-        _ => json(&sent, expected, &request.deadline),
+        _ if expected.is_typed() => json(&sent, expected, &request.deadline),
+        _ => custom(request, &sent, validation, expected),
     };
     request.deadline.check()?;
     let decoded = decoded?;
@@ -249,7 +249,7 @@ pub(crate) fn object(
     let completed = expected.apply_schema(&mut object, &request.deadline);
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
     findings.extend(completed.map_err(|why| refused(why.to_string()))?);
-    if expected.is_custom() {
+    if !expected.is_typed() {
         schema::check_depth(&object).map_err(|why| refused(why.to_string()))?;
     }
     report(request, expected, validation, &findings)?;

@@ -66,19 +66,19 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
         })
 }
 
-/// Parses the `Content-Type` of a PATCH. Unlike that of other bodies it is required and case-sensitive. Custom resources do
-/// not have strategic merge patches.
+/// Parses the `Content-Type` of a PATCH. Unlike that of other bodies it is required and case-sensitive. Resources that
+/// definitions bring about, which have no routes, do not have strategic merge patches.
 ///
 /// # Errors
 /// 415, if it is not supported.
-pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<PatchFormat> {
+pub(crate) fn patch_format(content_type: &str, has_routes: bool) -> ApiResult<PatchFormat> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    let is_known = |format: &PatchFormat| !is_custom || *format != PatchFormat::Strategic;
+    let is_known = |format: &PatchFormat| has_routes || *format != PatchFormat::Strategic;
     let known: Vec<_> = PATCH_FORMATS.iter().copied().filter(|(_, format)| is_known(format)).collect();
     if let Some((_, format)) = known.iter().find(|(name, _)| *name == media_type) {
         return Ok(*format);
     }
-    if !is_custom {
+    if has_routes {
         return Err(ApiError::unsupported_media_type("415: Unsupported Media Type").by_router());
     }
     let known = names(&known);

@@ -11,13 +11,11 @@ use crate::api::request::options::WriteOptions;
 use crate::api::write::rewrite;
 use crate::api::{Reply, Request, admission, managers};
 use crate::clock::format_seconds;
+use crate::commit::Own;
 use crate::commit::deletion::{self, DeleteOptions};
-use crate::commit::{Change, draft};
 use crate::error::{ApiError, ApiResult, FieldError, Path, Qualified};
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::reconcile::MANAGER;
-use crate::registry::managers::Writer;
 use crate::registry::{child, ids, items, number, text};
 use crate::store::{Entry, Key, Scope};
 use jiff::Timestamp;
@@ -135,16 +133,9 @@ fn is_spare(pod: &Value, budget: &Value) -> bool {
 async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<()> {
     let catalog = request.cluster.catalog();
     let resource = catalog.registry.known(ids::POD_DISRUPTION_BUDGETS);
-    let now = format_seconds(request.now);
-    let counted = request.commits.change(budget, |entry| {
-        let old = entry.object();
-        let mut new = disrupted(&old, request.name, request.now)?;
-        if dry_run {
-            return Ok((Change::Leave, ()));
-        }
-        resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), &mut new);
-        Ok((Change::Put(draft(resource, &new)?), ()))
-    });
+    let own = Own::new(resource, request.commits, &request.cluster.ids, request.now).through("status");
+    let counted =
+        own.change(budget, |_, old| Ok(Some(disrupted(old, request.name, request.now)?).filter(|_| !dry_run)));
     counted.await.map(drop)
 }
 

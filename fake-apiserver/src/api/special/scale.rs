@@ -37,7 +37,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
     let decoded = decode::object(request, &expected()?, options.field_validation);
     let mut body = decoded.map_err(|error| match error.code() {
-        400 if request.version.is_custom() => ApiError::bad_request(UNREGISTERED),
+        400 if !request.version.is_typed() => ApiError::bad_request(UNREGISTERED),
         _ => error,
     })?;
     check_identity(request, &mut body)?;
@@ -52,7 +52,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
 }
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
+    if patch_format(request.body.content_type, request.version.has_routes())? == PatchFormat::Apply {
         return apply(request).await;
     }
     let (mut patch, options) = Patch::parse(request, expected()?)?;
@@ -118,7 +118,7 @@ async fn set_replicas(
 fn scaled_to(request: &Request<'_>, workload: &Value, scale: &Value) -> ApiResult<Value> {
     let resource = format!("{}/scale", request.resource.plural);
     let qualified = Qualified { group: &request.resource.group, resource: &resource };
-    if request.version.is_custom() {
+    if !request.version.is_typed() {
         check_custom(request, scale)?;
     }
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();

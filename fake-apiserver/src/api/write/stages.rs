@@ -4,7 +4,7 @@ use super::super::request::options::{WriteOptions, parse_uint};
 use super::super::{Act, admission, managers, scales};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::clock::format_seconds;
-use crate::commit::{Encoded, draft, namespace, size};
+use crate::commit::{Encoded, deletion, draft, size};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::{Context, Findings, Handler, Strategy, carry_over};
@@ -115,9 +115,9 @@ impl<'w> Write<'w, '_> {
             && !resource.rules.keeps_status
             && let Some(members) = object.as_object_mut()
         {
-            match version.is_custom() {
-                true => members.remove("status"),
-                false => members.insert("status".into(), Map::new().into()),
+            match version.is_typed() {
+                true => members.insert("status".into(), Map::new().into()),
+                false => members.remove("status"),
             };
         }
         let early = (self.strategy().early_warnings)(object);
@@ -233,19 +233,14 @@ impl<'w> Write<'w, '_> {
     /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
-        let is_stored_so =
-            !self.act.version.is_custom() && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
+        let is_stored_so = !self.act.version.is_converted_last()
+            && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
         new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
-    /// `ShouldDeleteDuringUpdate`: nothing keeps a deleted object any more.
+    /// Whether nothing keeps a deleted object any more.
     pub(super) fn ends_deletion(&self, new: &Value) -> bool {
-        self.old().is_some_and(|old| {
-            meta::deletion_timestamp(old).is_some()
-                && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
-                && meta::finalizers(new).next().is_none()
-                && !namespace::awaits_finalizers(self.act.resource, new)
-        })
+        self.old().is_some_and(|old| deletion::ends(self.act.resource, old, new))
     }
 }
 
@@ -285,7 +280,7 @@ pub(super) fn check_version(act: &Act<'_>, new: &Value, entry: &Entry) -> ApiRes
 
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn counts(act: &Act<'_>, new: &Value, old: &Value) -> bool {
-    if act.version.is_custom() {
+    if !act.version.is_typed() {
         return generation::untyped_differs(new, old, !act.version.has_status());
     }
     let resource = act.resource;

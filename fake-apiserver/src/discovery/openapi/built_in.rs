@@ -49,7 +49,7 @@ pub(super) fn served(registry: &Registry) -> impl Iterator<Item = &'static Path>
 
 /// Whether a registry serves the resource of a path.
 fn is_served(about: About, registry: &Registry) -> bool {
-    let is_built_in = |served: &Served<'_>| !served.version.is_custom();
+    let is_built_in = |served: &Served<'_>| !served.version.is_defined();
     match about {
         About::Server => true,
         About::Group(group) => registry.versions().any(|served| served.version.group == group && is_built_in(&served)),

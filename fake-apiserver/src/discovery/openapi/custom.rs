@@ -1,8 +1,10 @@
 //! The part of a document about a version of a custom resource: its paths, and the schemas that they refer to.
 //!
-//! Follows `pkg/controller/openapi/builder/builder.go` of k8s.io/apiextensions-apiserver (v0.37.1).
+//! Follows `pkg/controller/openapi/builder/builder.go` of k8s.io/apiextensions-apiserver (v0.37.1), and `mergeSpecs` of
+//! `pkg/aggregator/aggregator.go` (k8s.io/kube-openapi of 2026-07-21).
 
 use super::document::Document;
+use super::recorded::Recorded;
 use super::template::{Form, Names, Template};
 use super::{schema, simplify};
 use crate::deadline::Deadline;
@@ -19,7 +21,8 @@ const KINDS: &str = "x-kubernetes-group-version-kind";
 /// Another one.
 const SELECTABLE: &str = "x-kubernetes-selectable-fields";
 
-/// Adds a version of a custom resource to a document; others are left out.
+/// Adds a version of a custom resource to a document; others are left out. In version 2, where all groups have one document, a schema that is
+/// called like a built-in one is added under another name.
 ///
 /// # Errors
 /// 504, if the time is up.
@@ -28,6 +31,10 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadl
     let Some(definition) = &served.version.definition else { return Ok(()) };
     let template = Template::of(form);
     let names = Names::of(served);
+    let renames = match form {
+        Form::V2 => Renames::of(&names, document),
+        Form::V3 => Renames(Vec::new()),
+    };
     let Served { resource, version, .. } = served;
     for (path, operations) in &template.paths {
         let is_there = match path.rsplit_once("{name}/") {
@@ -37,7 +44,8 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadl
             None => resource.meta.namespaced || path.contains("⟨in namespace⟩"),
         };
         if is_there {
-            document.paths.insert(template.fill(path, &names), template.fill(operations, &names));
+            let operations = renames.in_references(template.fill(operations, &names));
+            document.paths.insert(template.fill(path, &names), operations);
         }
     }
     for (name, parameter) in &template.parameters {
@@ -51,21 +59,64 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadl
         if !name.contains('⟨') && (version.scale.is_some() || !name.starts_with(SCALE_MODELS)) {
             document.models.entry((*name).to_owned()).or_insert(Cow::Borrowed(model));
         } else if name.contains('⟨') {
-            let mut list = template.fill(model, &names);
+            let mut list = renames.in_references(template.fill(model, &names));
+            if let Some(kinds) = built_in_kinds(&names.list_model()) {
+                let own = own_kinds(served, &version.list_kind);
+                list = list.replacen(&own.to_string(), &kinds.to_string(), 1);
+            }
             if !selectable.is_empty() {
                 list.truncate(list.len() - 1);
                 list += &format!(r#","{SELECTABLE}":{}}}"#, Value::from(selectable.clone()));
             }
-            document.models.insert(template.fill(name, &names), Cow::Owned(list));
+            document.models.insert(renames.name(template.fill(name, &names)), Cow::Owned(list));
         }
     }
     let mut kind = described["schema"]["openAPIV3Schema"].clone();
-    kind[KINDS] = json!([{"group": version.group, "version": version.name, "kind": version.kind}]);
+    kind[KINDS] = built_in_kinds(&names.model()).unwrap_or_else(|| own_kinds(served, &version.kind));
     if !selectable.is_empty() {
         kind[SELECTABLE] = selectable.into();
     }
-    document.models.insert(names.model(), Cow::Owned(self::kind(kind, form, deadline)));
+    document.models.insert(renames.name(names.model()), Cow::Owned(self::kind(kind, form, deadline)));
     deadline.check()
+}
+
+fn own_kinds(served: Served<'_>, kind: &str) -> Value {
+    json!([{"group": served.version.group, "version": served.version.name, "kind": kind}])
+}
+
+/// The kinds of a built-in schema of that name, which upstream takes a custom one for, too (`GetDefinitionName`).
+fn built_in_kinds(name: &str) -> Option<Value> {
+    let model = Some(name).filter(|name| name.starts_with("io.k8s."));
+    let model = model.and_then(|name| Recorded::get().model(name, Form::V3, "", ""))?;
+    let schema: Value = serde_json::from_str(&model).ok()?;
+    schema.get(KINDS).cloned()
+}
+
+/// The names of a resource's schemas that others have, each with the one that it gets instead.
+struct Renames(Vec<(String, String)>);
+
+impl Renames {
+    /// The renames of a resource that is added to a document.
+    fn of(names: &Names<'_>, document: &Document) -> Self {
+        let is_taken = |name: &String| document.models.contains_key(name);
+        let free = |name: String| {
+            let free = (2..).map(|number| format!("{name}_v{number}")).find(|other| !is_taken(other));
+            free.map(|free| (name, free))
+        };
+        Renames([names.model(), names.list_model()].into_iter().filter(is_taken).filter_map(free).collect())
+    }
+
+    /// The name under which a schema is added.
+    fn name(&self, name: String) -> String {
+        self.0.iter().find(|(taken, _)| *taken == name).map_or(name, |(_, free)| free.clone())
+    }
+
+    /// A piece of a document whose references name the schemas so.
+    fn in_references(&self, piece: String) -> String {
+        self.0.iter().fold(piece, |piece, (taken, free)| {
+            piece.replace(&format!("\"#/definitions/{taken}\""), &format!("\"#/definitions/{free}\""))
+        })
+    }
 }
 
 /// The fields that selectors may name.

@@ -161,7 +161,7 @@ impl<'r> Subject<'r> {
             built_in::add(&mut document, Form::V3, (self.group, self.version), recorded);
         }
         for served in &self.resources {
-            match !served.version.is_custom() && is_added(served.resource.id) {
+            match !served.version.is_defined() && is_added(served.resource.id) {
                 true => open::add(&mut document, &self.path, *served),
                 false => custom::add(&mut document, *served, Form::V3, deadline)?,
             }

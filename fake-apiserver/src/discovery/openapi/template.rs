@@ -172,6 +172,11 @@ impl<'r> Names<'r> {
         format!("{}{}", self.model, self.kind)
     }
 
+    /// The name of the schema of its lists.
+    pub(super) fn list_model(&self) -> String {
+        format!("{}{}", self.model, self.list_kind)
+    }
+
     fn at(&self, placeholder: &str) -> &str {
         match placeholder {
             "group" => self.group,

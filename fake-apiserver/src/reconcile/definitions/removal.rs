@@ -2,7 +2,7 @@
 //!
 //! Follows `deleteInstances` of `pkg/controller/finalizer` (k8s.io/apiextensions-apiserver v0.37.1).
 
-use crate::commit::deletion::{self, DeleteOptions};
+use crate::commit::deletion::DeleteOptions;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, aggregate};
 use crate::reconcile::reconciler::Context;
@@ -51,11 +51,7 @@ pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Remo
             failures.push((key.clone(), why));
             continue;
         }
-        let deletion = cluster.commits.change(key, |entry| {
-            let plan = deletion::plan(kind, entry, &DeleteOptions::default(), cluster.now)?;
-            Ok((plan.change, plan.removes))
-        });
-        gone &= deletion.await?.is_none_or(|(_, removed)| removed);
+        gone &= cluster.own(kind).delete(key, &DeleteOptions::default()).await?;
     }
     Ok(match (failures.is_empty(), gone) {
         (true, true) => Removal::Done,

@@ -1,7 +1,6 @@
 //! The pace at which a namespace is emptied. All else is in the scenarios.
 
 use super::*;
-use crate::commit::server;
 use crate::commit::{Commits, draft};
 use crate::reconcile::engine::Engine;
 use crate::reconcile::ticket::Ticket;
@@ -20,11 +19,12 @@ async fn a_large_namespace_is_emptied_in_portions() {
     let (store, catalog) = (cluster.store.clone(), cluster.catalog());
     let commits = Commits::new(&store, None);
     let complete = |id, object: &mut Value| {
-        server::complete(catalog.registry.known(id), object, &cluster.store, &cluster.ids, Timestamp::UNIX_EPOCH);
+        Own::new(catalog.registry.known(id), commits, &cluster.ids, Timestamp::UNIX_EPOCH).complete(object);
     };
     let mut namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "large"}});
     complete(ids::NAMESPACES, &mut namespace);
     namespace["status"]["phase"] = "Terminating".into();
+    namespace["metadata"]["deletionTimestamp"] = "2030-01-01T00:00:00Z".into();
     let mut all = vec![(ids::NAMESPACES, namespace)];
     for index in 0..OBJECTS {
         let metadata = json!({"name": format!("a{index}"), "namespace": "large"});

@@ -17,12 +17,9 @@ mod warnings;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use crate::clock::format_seconds;
-use crate::commit::{Change, draft, size};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::ids;
-use crate::registry::managers::Writer;
 use crate::store::Key;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -64,14 +61,7 @@ async fn reconcile(cluster: &Context<'_>, key: Key) -> ApiResult<()> {
         false => [("expressionWarnings", Value::from(warnings))].into_iter().collect(),
     };
     let status = json!({"observedGeneration": generation, "typeChecking": checked});
-    let resource = catalog.registry.known(key.resource);
-    let now = format_seconds(cluster.now);
-    let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
-    let changed = cluster.commits.change(&key, |entry| {
-        let fields = [("status", status.clone())].into_iter().collect();
-        let draft = draft(resource, &resource.apply(writer, &entry.object(), fields)?)?;
-        size::check(resource, &draft, Some(entry.revision))?;
-        Ok((Change::Put(draft), ()))
-    });
-    changed.await.map(drop)
+    let own = cluster.own(catalog.registry.known(key.resource)).by(MANAGER).through("status");
+    let fields: Map = [("status", status)].into_iter().collect();
+    own.apply(&key, |_, _| Ok(Some(fields.clone()))).await.map(drop)
 }

@@ -14,7 +14,7 @@ const DEVICE_MAX_LENGTH: usize = 32;
 #[cfg(test)]
 pub(super) fn is_known(name: &str) -> bool {
     let text = Value::from("");
-    check(name, At::text_at(&text, crate::error::Path::ROOT)).iter().all(|finding| *finding != unknown(name))
+    check(name, At::untyped(&text, crate::error::Path::ROOT)).iter().all(|finding| *finding != unknown(name))
 }
 
 fn unknown(name: &str) -> FieldError {

@@ -104,7 +104,7 @@ impl Run {
                 for (key, _) in at.entries() {
                     if !self.updates || old.is_none_or(|old| old.get(key).is_none()) {
                         let key = Value::from(key);
-                        self.calls(&call.inner, At::text_at(&key, at.path()), None, found);
+                        self.calls(&call.inner, At::untyped(&key, at.path()), None, found);
                     }
                 }
             }

@@ -93,7 +93,7 @@ fn allocation(allocation: At<'_, '_>, names: &RequestNames<'_>, errors: &mut Err
     }
     let selector = allocation.field("nodeSelector");
     if selector.is_set() {
-        node_selector(selector.path(), selector.value(), true, errors);
+        node_selector(selector, true, errors);
     }
 }
 

@@ -88,7 +88,7 @@ fn nodes(spec: At<'_, '_>, errors: &mut Errors) {
     }
     if selector.is_set() {
         set.push("nodeSelector");
-        node_selector(selector.path(), selector.value(), true, errors);
+        node_selector(selector, true, errors);
         let terms = selector.field("nodeSelectorTerms");
         let detail = "must have exactly one node selector term";
         match terms.len() {
@@ -188,7 +188,7 @@ fn device_nodes(device: At<'_, '_>, selects: bool, errors: &mut Errors) {
     }
     if selector.is_set() {
         set.push("nodeSelector");
-        node_selector(selector.path(), selector.value(), true, errors);
+        node_selector(selector, true, errors);
     }
     if is_true(device.field("allNodes"), errors) {
         set.push("allNodes");

@@ -127,7 +127,7 @@ fn qualified(address: At<'_, '_>, errors: &mut Errors) {
 
 fn topology(topology: At<'_, '_>, errors: &mut Errors) {
     errors.extend(too_many(topology, MOST_LABELS));
-    labels(topology.path(), topology.value(), errors);
+    labels(topology, errors);
     if topology.entries().any(|(key, _)| key == ZONE) {
         errors.push(FieldError::internal(topology.path().key(ZONE), "reserved key was not removed in conversion"));
     }

@@ -120,7 +120,7 @@ pub(super) fn status(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &m
         resource_key(states.path(), resource, errors);
         if !RESIZE_STATES.contains(&state.text()) {
             let resource = Value::from(resource);
-            At::text_at(&resource, states.path()).unsupported(&RESIZE_STATES, errors);
+            At::untyped(&resource, states.path()).unsupported(&RESIZE_STATES, errors);
         }
     }
     let allocated = status.field("allocatedResources");

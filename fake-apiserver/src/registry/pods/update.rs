@@ -12,7 +12,7 @@ use crate::object::generation::of_field;
 use crate::object::validate::immutable;
 use crate::object::{meta, name};
 use crate::registry::cursor::At;
-use crate::registry::types::{APP_ARMOR, active_deadline_seconds, ip, tolerations};
+use crate::registry::types::{APP_ARMOR, ip, tolerations};
 use crate::registry::{MIRROR_POD_ANNOTATION, carry_over, items, number, text};
 use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
@@ -92,18 +92,18 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
 
 /// Rule for `activeDeadlineSeconds`, which may be set, and lowered. True if the validation ends there.
 fn deadline(errors: &mut Errors, new: &Value, old: &Value) -> bool {
-    let at = SPEC.child("activeDeadlineSeconds");
-    let of = |pod: &Value| number(pod, "/spec/activeDeadlineSeconds");
+    let whole = At::object(new, "v1", "Pod");
+    let seconds = whole.field("spec.activeDeadlineSeconds");
     let before = errors.len();
-    active_deadline_seconds(at, &new["spec"], 0, errors);
-    match (of(new), of(old)) {
+    seconds.between(0..=i64::from(i32::MAX), errors);
+    match (seconds.number(), number(old, "/spec/activeDeadlineSeconds")) {
         _ if errors.len() > before => true,
         (Some(new), Some(old)) if new > old => {
-            errors.invalid(at, new, "must be less than or equal to previous value");
+            seconds.invalid("must be less than or equal to previous value", errors);
             true
         }
         (None, Some(_)) => {
-            errors.invalid(at, Value::Null, "must not update from a positive integer to nil value");
+            seconds.invalid_value(Value::Null, "must not update from a positive integer to nil value", errors);
             false
         }
         _ => false,
@@ -119,7 +119,7 @@ fn kept_tolerations(errors: &mut Errors, new: &Value, old: &Value) {
     };
     let now: HashSet<Value> = items(new, "/spec/tolerations").iter().map(without_seconds).collect();
     if items(old, "/spec/tolerations").iter().all(|before| now.contains(&without_seconds(before))) {
-        return tolerations(SPEC.child("tolerations"), items(new, "/spec/tolerations"), errors);
+        return tolerations(At::object(new, "v1", "Pod").field("spec.tolerations"), errors);
     }
     let detail = "existing toleration can not be modified except its tolerationSeconds";
     errors.forbidden(SPEC.child("tolerations"), detail);

@@ -7,7 +7,7 @@ use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::registry::cursor::At;
 use crate::registry::types::{Holder, no_tokens, pod_annotations, pod_spec, pod_warnings, trimmed_image};
-use crate::registry::{items, number, text};
+use crate::registry::{items, text};
 use tree::Value;
 
 /// Path of a pod's spec.
@@ -27,16 +27,15 @@ pub(super) fn create(pod: &Value, errors: &mut Errors) {
 /// Rules for a pod's annotations and spec (`validatePodMetadataAndSpec`, other metadata excepted).
 pub(super) fn spec(pod: &Value, old: Option<&Value>, errors: &mut Errors) {
     pod_annotations(Path::new("metadata.annotations"), pod, old, errors);
-    let spec = &pod["spec"];
-    pod_spec(At::object(pod, "v1", "Pod").field("spec"), Holder::Pod(pod), errors);
-    if text(spec, "/serviceAccountName").is_empty() {
-        no_tokens(SPEC.child("volumes"), items(spec, "/volumes"), errors);
+    let whole = At::object(pod, "v1", "Pod");
+    let spec = whole.field("spec");
+    pod_spec(spec, Holder::Pod(pod), errors);
+    if spec.field("serviceAccountName").is_empty() {
+        no_tokens(SPEC.child("volumes"), items(pod, "/spec/volumes"), errors);
     }
-    errors.not_negative(SPEC.child("terminationGracePeriodSeconds"), number(spec, "/terminationGracePeriodSeconds"));
+    spec.field("terminationGracePeriodSeconds").not_negative(errors);
     for list in ["containers", "initContainers"] {
-        for (index, container) in spec[list].as_array().into_iter().flatten().enumerate() {
-            trimmed_image(SPEC.item(list, index), container, errors);
-        }
+        spec.field(list).items().for_each(|container| trimmed_image(container, errors));
     }
 }
 

@@ -3,138 +3,110 @@
 //! Follows `validateAffinity` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::label_keys::label_keys;
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
-use crate::registry::{items, number, text};
-use tree::Value;
+use crate::registry::cursor::At;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// Terms of a list in a kind of affinity.
-fn terms<'a>(affinity: &'a Value, list: &str) -> impl Iterator<Item = (usize, &'a Value)> {
-    affinity.get(list).and_then(Value::as_array).into_iter().flatten().enumerate()
-}
-
 /// Rules for `affinity`.
-pub(super) fn affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
-    if let Some(nodes) = affinity.get("nodeAffinity") {
-        node_affinity(at.child("nodeAffinity"), nodes, errors);
-    }
+pub(super) fn affinity(affinity: At<'_, '_>, errors: &mut Errors) {
+    node_affinity(affinity.field("nodeAffinity"), errors);
     for field in ["podAffinity", "podAntiAffinity"] {
-        if let Some(pods) = affinity.get(field) {
-            pod_affinity(at.child(field), pods, errors);
-        }
+        pod_affinity(affinity.field(field), errors);
     }
 }
 
-fn node_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
-    if let Some(selector) = affinity.get(REQUIRED) {
-        node_selector(at.child(REQUIRED), selector, true, errors);
+fn node_affinity(affinity: At<'_, '_>, errors: &mut Errors) {
+    let required = affinity.field(REQUIRED);
+    if required.is_set() {
+        node_selector(required, true, errors);
     }
-    let at = at.child(PREFERRED);
-    for (index, term) in terms(affinity, PREFERRED) {
-        let at = at.index(index);
-        weight(at, term, errors);
-        node_selector_term(at.child("preference"), &term["preference"], false, errors);
+    for term in affinity.field(PREFERRED).items() {
+        weight(&term, errors);
+        node_selector_term(term.field("preference"), false, errors);
     }
 }
 
 /// `ValidateNodeSelector`. Values need not be valid for labels unless it is `strict`.
-pub(in crate::registry) fn node_selector(at: Path<'_>, selector: &Value, strict: bool, errors: &mut Errors) {
-    let at = at.child("nodeSelectorTerms");
-    let terms = items(selector, "/nodeSelectorTerms");
+pub(in crate::registry) fn node_selector(selector: At<'_, '_>, strict: bool, errors: &mut Errors) {
+    let terms = selector.field("nodeSelectorTerms");
     if terms.is_empty() {
-        errors.required(at, "must have at least one node selector term");
+        terms.required("must have at least one node selector term", errors);
     }
-    for (index, term) in terms.iter().enumerate() {
-        node_selector_term(at.index(index), term, strict, errors);
+    terms.items().for_each(|term| node_selector_term(term, strict, errors));
+}
+
+fn pod_affinity(affinity: At<'_, '_>, errors: &mut Errors) {
+    affinity.field(REQUIRED).items().for_each(|term| pod_affinity_term(term, errors));
+    for term in affinity.field(PREFERRED).items() {
+        weight(&term, errors);
+        pod_affinity_term(term.field("podAffinityTerm"), errors);
     }
 }
 
-fn pod_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
-    for (index, term) in terms(affinity, REQUIRED) {
-        pod_affinity_term(at.item(REQUIRED, index), term, errors);
-    }
-    let at = at.child(PREFERRED);
-    for (index, term) in terms(affinity, PREFERRED) {
-        let at = at.index(index);
-        weight(at, term, errors);
-        pod_affinity_term(at.child("podAffinityTerm"), &term["podAffinityTerm"], errors);
-    }
-}
-
-fn weight(at: Path<'_>, term: &Value, errors: &mut Errors) {
-    let weight = number(term, "/weight").unwrap_or_default();
-    if !(1..=100).contains(&weight) {
-        errors.invalid(at.child("weight"), weight, "must be in the range 1-100");
+fn weight(term: &At<'_, '_>, errors: &mut Errors) {
+    let weight = term.field("weight");
+    if !(1..=100).contains(&weight.number().unwrap_or_default()) {
+        weight.invalid("must be in the range 1-100", errors);
     }
 }
 
 /// `ValidateNodeSelectorTerm`. In preferred terms, values need not be valid for labels.
-fn node_selector_term(at: Path<'_>, term: &Value, strict: bool, errors: &mut Errors) {
-    for (index, requirement) in items(term, "/matchExpressions").iter().enumerate() {
-        let at = at.item("matchExpressions", index);
-        let values = items(requirement, "/values");
-        match text(requirement, "/operator") {
+fn node_selector_term(term: At<'_, '_>, strict: bool, errors: &mut Errors) {
+    for requirement in term.field("matchExpressions").items() {
+        let (operator, values) = (requirement.field("operator"), requirement.field("values"));
+        match operator.text() {
             "In" | "NotIn" if values.is_empty() => {
-                errors.required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+                values.required("must be specified when `operator` is 'In' or 'NotIn'", errors);
             }
             "Exists" | "DoesNotExist" if !values.is_empty() => {
-                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                errors.forbidden(at.child("values"), detail);
+                values.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'", errors);
             }
             "Gt" | "Lt" if values.len() != 1 => {
-                let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-                errors.required(at.child("values"), detail);
+                values.required("must be specified single value when `operator` is 'Lt' or 'Gt'", errors);
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
+            _ => operator.invalid("not a valid selector operator", errors),
         }
-        let key = text(requirement, "/key");
-        errors.invalid_each(at.child("key"), key, name::label_key(key));
-        for (index, value) in values.iter().filter_map(Value::as_str).enumerate().filter(|_| strict) {
-            errors.invalid_each(at.item("values", index), value, name::label_value(value));
-        }
+        requirement.field("key").follows(name::label_key, errors);
+        values.items().filter(|_| strict).for_each(|value| value.follows(name::label_value, errors));
     }
-    for (index, requirement) in items(term, "/matchFields").iter().enumerate() {
-        node_field_requirement(at.item("matchFields", index), requirement, errors);
-    }
+    term.field("matchFields").items().for_each(|requirement| node_field_requirement(requirement, errors));
 }
 
 /// `ValidateNodeFieldSelectorRequirement`.
-fn node_field_requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
-    let values = items(requirement, "/values");
-    match text(requirement, "/operator") {
+fn node_field_requirement(requirement: At<'_, '_>, errors: &mut Errors) {
+    let (operator, key, values) =
+        (requirement.field("operator"), requirement.field("key"), requirement.field("values"));
+    match operator.text() {
         "In" | "NotIn" if values.len() != 1 => {
             let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-            errors.required(at.child("values"), detail);
+            values.required(detail, errors);
         }
         "In" | "NotIn" => {}
-        other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
+        _ => operator.invalid("not a valid selector operator", errors),
     }
-    match text(requirement, "/key") {
-        "metadata.name" => {
-            for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
-                errors.invalid_each(at.item("values", index), value, name::dns_subdomain(value));
-            }
-        }
-        other => errors.invalid(at.child("key"), other, "not a valid field selector key"),
+    match key.text() {
+        "metadata.name" => values.items().for_each(|value| value.follows(name::dns_subdomain, errors)),
+        _ => key.invalid("not a valid field selector key", errors),
     }
 }
 
-fn pod_affinity_term(at: Path<'_>, term: &Value, errors: &mut Errors) {
-    for field in ["labelSelector", "namespaceSelector"] {
-        validate_structured(at.child(field), &term[field], errors);
+fn pod_affinity_term(term: At<'_, '_>, errors: &mut Errors) {
+    for selector in ["labelSelector", "namespaceSelector"].map(|field| term.field(field)) {
+        validate_structured(selector.path(), selector.value(), errors);
     }
-    for namespace in items(term, "/namespaces").iter().filter_map(Value::as_str) {
-        errors.invalid_each(at.child("namespace"), namespace, name::dns_label(namespace));
+    for namespace in term.field("namespaces").items() {
+        // Upstream names neither the field nor the item.
+        namespace.shown_at(term.path().child("namespace")).follows(name::dns_label, errors);
     }
-    label_keys(at, term, errors);
-    let key = text(term, "/topologyKey");
+    label_keys(term.path(), term.value(), errors);
+    let key = term.field("topologyKey");
     if key.is_empty() {
-        errors.required(at.child("topologyKey"), "can not be empty");
+        key.required("can not be empty", errors);
     }
-    errors.invalid_each(at.child("topologyKey"), key, name::label_key(key));
+    key.follows(name::label_key, errors);
 }

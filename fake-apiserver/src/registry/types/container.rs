@@ -11,12 +11,10 @@ use super::resource_name::container_resource_name;
 use super::resource_requirements::{resource_claims, resource_requirements};
 use super::security_context::security_context;
 use super::volume_mount::{volume_devices, volume_mounts};
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::object::name;
 use crate::registry::cursor::At;
-use crate::registry::{items, text};
 use std::collections::HashSet;
-use tree::Value;
 
 /// The part of a pod that the rules of its containers need.
 pub(super) struct Scope<'s> {
@@ -38,42 +36,39 @@ pub(super) struct Scope<'s> {
 pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
     all.set(errors);
     let mut names = HashSet::new();
-    for whole in all.items() {
-        common(whole, scope, errors);
-        let (at, container) = (whole.path(), whole.value());
-        let name = text(container, "/name");
-        if !names.insert(name) {
-            errors.duplicate(at.child("name"), name);
+    for container in all.items() {
+        common(container, scope, errors);
+        let name = container.field("name");
+        if !names.insert(name.text()) {
+            name.duplicate(errors);
         }
-        lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
-        probes(at, container, errors);
-        restart_policy(whole, errors);
+        lifecycle(container.field("lifecycle"), scope.grace_period, errors);
+        probes(&container, errors);
+        restart_policy(container, errors);
     }
-    host_ports(all.path(), items(all.value(), ""), errors);
+    host_ports(all, errors);
 }
 
-/// Rules for `initContainers`; `regular` are the names of the pod's own containers.
-pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
-    let mut names: HashSet<&str> = regular.iter().map(|container| text(container, "/name")).collect();
-    for whole in all.items() {
-        common(whole, scope, errors);
-        let (at, container) = (whole.path(), whole.value());
-        let policy = text(container, "/restartPolicy");
-        restart_policy(whole, errors);
-        let name = text(container, "/name");
-        if !names.insert(name) && !name.is_empty() {
-            errors.duplicate(at.child("name"), name);
+/// Rules for `initContainers`, where the pod has those `regular` ones.
+pub(super) fn init_containers(all: At<'_, '_>, regular: &At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
+    let mut names: HashSet<&str> = regular.items().map(|container| container.field("name").text()).collect();
+    for container in all.items() {
+        common(container, scope, errors);
+        restart_policy(container, errors);
+        let name = container.field("name");
+        if !names.insert(name.text()) && !name.is_empty() {
+            name.duplicate(errors);
         }
-        if policy == "Always" {
-            lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
-            probes(at, container, errors);
+        if container.field("restartPolicy").text() == "Always" {
+            lifecycle(container.field("lifecycle"), scope.grace_period, errors);
+            probes(&container, errors);
             continue;
         }
         let forbidden = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
-        for field in forbidden.iter().filter(|field| container.get(**field).is_some()) {
-            errors.forbidden(at.child(field), "may not be set for init containers without restartPolicy=Always");
+        for field in forbidden.map(|field| container.field(field)).iter().filter(|field| field.is_set()) {
+            field.forbidden("may not be set for init containers without restartPolicy=Always", errors);
         }
-        no_restart_to_resize(whole, errors);
+        no_restart_to_resize(container, errors);
     }
 }
 
@@ -81,32 +76,27 @@ pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<
 pub(super) const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// Rules of every container (`validateContainerCommon`).
-pub(super) fn common(whole: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
-    let (at, container) = (whole.path(), whole.value());
-    match text(container, "/name") {
-        "" => errors.required(at.child("name"), ""),
-        name => errors.invalid_each(at.child("name"), name, name::dns_label(name)),
-    }
-    errors.set(at.child("image"), text(container, "/image"));
-    let policy = text(container, "/terminationMessagePolicy");
-    errors.one_of(at.child("terminationMessagePolicy"), policy, &["File", "FallbackToLogsOnError"]);
-    container_ports(at.child("ports"), items(container, "/ports"), errors);
-    env(at.child("env"), items(container, "/env"), errors);
-    env_from(at.child("envFrom"), items(container, "/envFrom"), errors);
-    volume_mounts(at.child("volumeMounts"), container, &scope.volumes, errors);
-    volume_devices(whole, &scope.volumes, &scope.devices, errors);
-    let policy = text(container, "/imagePullPolicy");
-    errors.one_of(at.child("imagePullPolicy"), policy, &PULL_POLICIES);
-    resource_requirements(at.child("resources"), &container["resources"], container_resource_name, errors);
-    resource_claims(whole.field("resources.claims"), &scope.claims, errors);
-    resize_policy(whole.field("resizePolicy"), scope.never_restarts, errors);
-    security_context(whole.field("securityContext"), scope.host_users, errors);
+pub(super) fn common(container: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
+    container.field("name").required_by(name::dns_label, errors);
+    container.field("image").set(errors);
+    container.field("terminationMessagePolicy").one_of(&["File", "FallbackToLogsOnError"], errors);
+    container_ports(container.field("ports"), errors);
+    env(container.field("env"), errors);
+    env_from(container.field("envFrom"), errors);
+    volume_mounts(&container, &scope.volumes, errors);
+    volume_devices(container, &scope.volumes, &scope.devices, errors);
+    container.field("imagePullPolicy").one_of(&PULL_POLICIES, errors);
+    let resources = container.field("resources");
+    resource_requirements(resources.path(), resources.value(), container_resource_name, errors);
+    resource_claims(container.field("resources.claims"), &scope.claims, errors);
+    resize_policy(container.field("resizePolicy"), scope.never_restarts, errors);
+    security_context(container.field("securityContext"), scope.host_users, errors);
 }
 
 /// Rule for the image of a container in a list: no white space around it.
-pub(in crate::registry) fn trimmed_image(at: Path<'_>, container: &Value, errors: &mut Errors) {
-    let image = text(container, "/image");
-    if image.trim() != image {
-        errors.invalid(at.child("image"), image, "must not have leading or trailing whitespace");
+pub(in crate::registry) fn trimmed_image(container: At<'_, '_>, errors: &mut Errors) {
+    let image = container.field("image");
+    if image.text().trim() != image.text() {
+        image.invalid("must not have leading or trailing whitespace", errors);
     }
 }

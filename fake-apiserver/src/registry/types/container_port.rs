@@ -4,64 +4,62 @@
 
 use super::holder::Holder;
 use crate::error::{Errors, Path};
-use crate::registry::{items, number, text};
+use crate::registry::cursor::At;
 use std::collections::HashSet;
-use tree::Value;
 
 /// Rules for `ports` of a container.
-pub(super) fn container_ports(at: Path<'_>, ports: &[Value], errors: &mut Errors) {
+pub(super) fn container_ports(ports: At<'_, '_>, errors: &mut Errors) {
     let mut names = HashSet::new();
-    for (index, port) in ports.iter().enumerate() {
-        let at = at.index(index);
-        let name = text(port, "/name");
+    for port in ports.items() {
+        let name = port.field("name");
         if !name.is_empty() {
-            let bad = port_name(name);
+            let bad = port_name(name.text());
             if !bad.is_empty() {
-                errors.invalid_each(at.child("name"), name, bad);
-            } else if !names.insert(name) {
-                errors.duplicate(at.child("name"), name);
+                errors.invalid_each(name.path(), name.text(), bad);
+            } else if !names.insert(name.text()) {
+                name.duplicate(errors);
             }
         }
-        match number(port, "/containerPort").unwrap_or_default() {
-            0 => errors.required(at.child("containerPort"), ""),
-            given => port_number(at.child("containerPort"), given, errors),
+        let own = port.field("containerPort");
+        match own.number().unwrap_or_default() {
+            0 => own.required("", errors),
+            given => port_number(own.path(), given, errors),
         }
-        match number(port, "/hostPort").unwrap_or_default() {
+        let of_host = port.field("hostPort");
+        match of_host.number().unwrap_or_default() {
             0 => {}
-            given => port_number(at.child("hostPort"), given, errors),
+            given => port_number(of_host.path(), given, errors),
         }
-        errors.one_of(at.child("protocol"), text(port, "/protocol"), &["SCTP", "TCP", "UDP"]);
+        port.field("protocol").one_of(&["SCTP", "TCP", "UDP"], errors);
     }
 }
 
 /// Rule for the ports of all containers together: none takes a host port twice.
-pub(super) fn host_ports(at: Path<'_>, containers: &[Value], errors: &mut Errors) {
+pub(super) fn host_ports(containers: At<'_, '_>, errors: &mut Errors) {
     let mut taken = HashSet::new();
-    for (index, container) in containers.iter().enumerate() {
-        for (port_index, port) in items(container, "/ports").iter().enumerate() {
-            let host_port = number(port, "/hostPort").unwrap_or_default();
-            if host_port == 0 {
+    for container in containers.items() {
+        for port in container.field("ports").items() {
+            let of_host = port.field("hostPort");
+            let number = of_host.number().unwrap_or_default();
+            if number == 0 {
                 continue;
             }
-            let claim = (text(port, "/protocol"), text(port, "/hostIP"), host_port);
-            if !taken.insert(claim) {
-                let (protocol, ip, host_port) = claim;
-                let printed = format!("{protocol}/{ip}/{host_port}");
-                errors.duplicate(at.index(index).item("ports", port_index).child("hostPort"), printed);
+            let (protocol, ip) = (port.field("protocol").text(), port.field("hostIP").text());
+            if !taken.insert((protocol, ip, number)) {
+                errors.duplicate(of_host.path(), format!("{protocol}/{ip}/{number}"));
             }
         }
     }
 }
 
 /// Rule for ports in a pod on its host's network: the host's port is the container's. Pods of a template get it by default.
-pub(super) fn host_network(at: Path<'_>, containers: &[Value], holder: Holder<'_>, errors: &mut Errors) {
-    for (index, container) in containers.iter().enumerate() {
-        for (port_index, port) in items(container, "/ports").iter().enumerate() {
-            let given = matches!(holder, Holder::Pod(_)) || number(port, "/hostPort").unwrap_or_default() != 0;
-            if given && port["hostPort"] != port["containerPort"] {
-                let detail = "must match `containerPort` when `hostNetwork` is true";
-                let at = at.index(index);
-                errors.invalid(at.item("ports", port_index).child("hostPort"), port["hostPort"].clone(), detail);
+pub(super) fn host_network(containers: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
+    for container in containers.items() {
+        for port in container.field("ports").items() {
+            let of_host = port.field("hostPort");
+            let given = matches!(holder, Holder::Pod(_)) || of_host.number().unwrap_or_default() != 0;
+            if given && of_host.value() != port.field("containerPort").value() {
+                of_host.invalid("must match `containerPort` when `hostNetwork` is true", errors);
             }
         }
     }

@@ -4,9 +4,8 @@
 
 use crate::error::{Errors, Path};
 use crate::object::name;
-use crate::registry::{items, text};
+use crate::registry::cursor::At;
 use std::net::IpAddr;
-use tree::Value;
 
 /// `MaxDNSNameservers`.
 const MAX_NAMESERVERS: usize = 3;
@@ -23,53 +22,45 @@ pub(in crate::registry) fn ip(at: Path<'_>, ip: &str, errors: &mut Errors) {
 }
 
 /// Rules for `dnsConfig` beside a `dnsPolicy`.
-pub(super) fn dns_config(at: Path<'_>, policy: &str, config: Option<&Value>, errors: &mut Errors) {
-    let nameservers = config.map(|config| items(config, "/nameservers")).unwrap_or_default();
+pub(super) fn dns_config(config: At<'_, '_>, policy: &str, errors: &mut Errors) {
+    let (nameservers, searches) = (config.field("nameservers"), config.field("searches"));
     if policy == "None" && nameservers.is_empty() {
-        return match config {
-            None => errors.required(at, "must provide `dnsConfig` when `dnsPolicy` is None"),
-            Some(_) => {
-                let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-                errors.required(at.child("nameservers"), detail)
+        return match config.is_set() {
+            false => config.required("must provide `dnsConfig` when `dnsPolicy` is None", errors),
+            true => {
+                nameservers.required("must provide at least one DNS nameserver when `dnsPolicy` is None", errors);
             }
         };
     }
-    let Some(config) = config else { return };
     if nameservers.len() > MAX_NAMESERVERS {
-        let detail = format!("must not have more than {MAX_NAMESERVERS} nameservers");
-        errors.invalid(at.child("nameservers"), nameservers, detail);
+        nameservers.invalid(format!("must not have more than {MAX_NAMESERVERS} nameservers"), errors);
     }
-    for (index, address) in nameservers.iter().filter_map(Value::as_str).enumerate() {
-        ip(at.item("nameservers", index), address, errors);
-    }
-    let searches: Vec<&str> = items(config, "/searches").iter().filter_map(Value::as_str).collect();
+    nameservers.items().for_each(|address| ip(address.path(), address.text(), errors));
     if searches.len() > MAX_SEARCHES {
-        let detail = format!("must not have more than {MAX_SEARCHES} search paths");
-        errors.invalid(at.child("searches"), searches.as_slice(), detail);
+        searches.invalid(format!("must not have more than {MAX_SEARCHES} search paths"), errors);
     }
-    if searches.join(" ").len() > MAX_SEARCH_CHARACTERS {
+    let characters: usize = searches.items().map(|search| search.text().len() + 1).sum();
+    if characters.saturating_sub(1) > MAX_SEARCH_CHARACTERS {
         let detail =
             format!("must not have more than {MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list");
-        errors.invalid(at.child("searches"), searches.as_slice(), detail);
+        searches.invalid(detail, errors);
     }
-    for (index, search) in searches.into_iter().enumerate().filter(|(_, search)| *search != ".") {
-        let search = search.strip_suffix('.').unwrap_or(search);
-        errors.invalid_each(at.item("searches", index), search, name::dns_subdomain_with_underscores(search));
+    for search in searches.items().filter(|search| search.text() != ".") {
+        let name = search.text().strip_suffix('.').unwrap_or(search.text());
+        errors.invalid_each(search.path(), name, name::dns_subdomain_with_underscores(name));
     }
-    for (index, option) in items(config, "/options").iter().enumerate() {
-        if text(option, "/name").is_empty() {
-            errors.required(at.item("options", index), "must not be empty");
+    for option in config.field("options").items() {
+        if option.field("name").is_empty() {
+            option.required("must not be empty", errors);
         }
     }
 }
 
 /// Rules for `hostAliases`.
-pub(super) fn host_aliases(at: Path<'_>, aliases: &[Value], errors: &mut Errors) {
-    for (index, alias) in aliases.iter().enumerate() {
-        let at = at.index(index);
-        ip(at.child("ip"), text(alias, "/ip"), errors);
-        for (index, host) in items(alias, "/hostnames").iter().filter_map(Value::as_str).enumerate() {
-            errors.invalid_each(at.item("hostnames", index), host, name::dns_subdomain(host));
-        }
+pub(super) fn host_aliases(aliases: At<'_, '_>, errors: &mut Errors) {
+    for alias in aliases.items() {
+        let address = alias.field("ip");
+        ip(address.path(), address.text(), errors);
+        alias.field("hostnames").items().for_each(|host| host.follows(name::dns_subdomain, errors));
     }
 }

@@ -3,10 +3,9 @@
 //! Follows `ValidateEnv` and `ValidateEnvFrom` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::field_selector::{OF_VARIABLES, object_field, resource_field};
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::object::name;
-use crate::registry::text;
-use tree::Value;
+use crate::registry::cursor::At;
 
 /// `IsRelaxedEnvVarName`.
 fn variable_name(text: &str) -> Vec<String> {
@@ -19,29 +18,35 @@ fn variable_name(text: &str) -> Vec<String> {
 }
 
 /// Rules for `env`.
-pub(super) fn env(at: Path<'_>, variables: &[Value], errors: &mut Errors) {
-    for (index, variable) in variables.iter().enumerate() {
-        let at = at.index(index);
-        let name = text(variable, "/name");
-        errors.set(at.child("name"), name);
-        errors.invalid_each(at.child("name"), name, variable_name(name));
-        if let Some(from) = variable.get("valueFrom") {
-            env_var_source(at.child("valueFrom"), from, !text(variable, "/value").is_empty(), errors);
+pub(super) fn env(variables: At<'_, '_>, errors: &mut Errors) {
+    for variable in variables.items() {
+        let name = variable.field("name");
+        name.set(errors);
+        name.follows(variable_name, errors);
+        let from = variable.field("valueFrom");
+        if from.is_set() {
+            env_var_source(from, !variable.field("value").is_empty(), errors);
         }
     }
 }
 
 /// Rules for `valueFrom` of a variable, which may have a value as well.
-fn env_var_source(at: Path<'_>, from: &Value, has_value: bool, errors: &mut Errors) {
+fn env_var_source(from: At<'_, '_>, has_value: bool, errors: &mut Errors) {
     let sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
     let mut count = 0;
-    for (source, reference) in sources.iter().filter_map(|source| Some((*source, from.get(source)?))) {
+    for source in sources {
+        let reference = from.field(source);
+        if !reference.is_set() {
+            continue;
+        }
         count += 1;
-        let at = at.child(source);
         match source {
-            "fieldRef" => object_field(at, reference, OF_VARIABLES, errors),
-            "resourceFieldRef" => resource_field(at, reference, false, errors),
-            "configMapKeyRef" | "secretKeyRef" => key_selector(at, reference, errors),
+            "fieldRef" => object_field(reference.path(), reference.value(), OF_VARIABLES, errors),
+            "resourceFieldRef" => resource_field(reference.path(), reference.value(), false, errors),
+            "configMapKeyRef" | "secretKeyRef" => {
+                reference.field("name").follows(name::dns_subdomain, errors);
+                reference.field("key").required_by(name::data_key, errors);
+            }
             _ => {}
         }
     }
@@ -51,33 +56,17 @@ fn env_var_source(at: Path<'_>, from: &Value, has_value: bool, errors: &mut Erro
         1 => return,
         _ => "may not have more than one field specified at a time",
     };
-    errors.invalid(at, "", detail);
-}
-
-/// Rules for a key of a secret or a config map.
-fn key_selector(at: Path<'_>, reference: &Value, errors: &mut Errors) {
-    let object = text(reference, "/name");
-    errors.invalid_each(at.child("name"), object, name::dns_subdomain(object));
-    match text(reference, "/key") {
-        "" => errors.required(at.child("key"), ""),
-        key => errors.invalid_each(at.child("key"), key, name::data_key(key)),
-    }
+    from.invalid_value("", detail, errors);
 }
 
 /// Rules for `envFrom`.
-pub(super) fn env_from(at: Path<'_>, sources: &[Value], errors: &mut Errors) {
-    for (index, source) in sources.iter().enumerate() {
-        let item = at.index(index);
-        let prefix = text(source, "/prefix");
-        errors.invalid_each(item.child("prefix"), prefix, variable_name(prefix));
+pub(super) fn env_from(sources: At<'_, '_>, errors: &mut Errors) {
+    for source in sources.items() {
+        source.field("prefix").follows(variable_name, errors);
         let mut count = 0;
-        for (field, reference) in ["configMapRef", "secretRef"].iter().filter_map(|one| Some((one, source.get(one)?))) {
+        for reference in ["configMapRef", "secretRef"].map(|one| source.field(one)).iter().filter(|one| one.is_set()) {
             count += 1;
-            let at = item.child(field);
-            match text(reference, "/name") {
-                "" => errors.required(at.child("name"), ""),
-                object => errors.invalid_each(at.child("name"), object, name::dns_subdomain(object)),
-            }
+            reference.field("name").required_by(name::dns_subdomain, errors);
         }
         let detail = match count {
             0 => "must specify one of: `configMapRef` or `secretRef`",
@@ -85,6 +74,6 @@ pub(super) fn env_from(at: Path<'_>, sources: &[Value], errors: &mut Errors) {
             _ => "may not have more than one field specified at a time",
         };
         // The real server leaves out which.
-        errors.invalid(at, "", detail);
+        sources.invalid_value("", detail, errors);
     }
 }

@@ -5,9 +5,7 @@
 use super::container::{Scope, common, trimmed_image};
 use crate::error::Errors;
 use crate::registry::cursor::At;
-use crate::registry::{items, text};
 use std::collections::HashSet;
-use tree::Value;
 
 /// Common fields of containers that `allowedEphemeralContainerFields` does not allow, in the order of Go's struct.
 const FORBIDDEN: [&str; 8] = [
@@ -23,44 +21,39 @@ const FORBIDDEN: [&str; 8] = [
 
 /// Rules for `ephemeralContainers` of a pod's spec with other containers.
 pub(super) fn ephemeral_containers(pod: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
-    let others: HashSet<&str> = ["/containers", "/initContainers"]
-        .iter()
-        .flat_map(|list| items(pod.value(), list))
-        .map(|container| text(container, "/name"))
-        .collect();
+    let lists = ["containers", "initContainers"].map(|list| pod.field(list));
+    let containers = lists.iter().flat_map(|list| list.items());
+    let others: HashSet<&str> = containers.map(|container| container.field("name").text()).collect();
     let mut names = HashSet::new();
     for container in pod.field("ephemeralContainers").items() {
         common(container, scope, errors);
-        let (at, container) = (container.path(), container.value());
-        trimmed_image(at, container, errors);
-        let name = text(container, "/name");
-        if !names.insert(name) || others.contains(name) {
-            errors.duplicate(at.child("name"), name);
+        trimmed_image(container, errors);
+        let name = container.field("name");
+        if !names.insert(name.text()) || others.contains(name.text()) {
+            name.duplicate(errors);
         }
-        let target = text(container, "/targetContainerName");
-        if !target.is_empty() && !others.contains(target) {
-            errors.not_found(at.child("targetContainerName"), target);
+        let target = container.field("targetContainerName");
+        if !target.is_empty() && !others.contains(target.text()) {
+            target.not_found(errors);
         }
         const DETAIL: &str = "cannot be set for an Ephemeral Container";
-        for field in FORBIDDEN.iter().filter(|field| is_set(container, field)) {
-            errors.forbidden(at.child(field), DETAIL);
+        for field in FORBIDDEN.map(|field| container.field(field)).iter().filter(|field| is_set(field)) {
+            field.forbidden(DETAIL, errors);
         }
-        for (index, mount) in items(container, "/volumeMounts").iter().enumerate() {
-            for field in ["subPath", "subPathExpr"] {
-                if !mount[field].as_str().unwrap_or_default().is_empty() {
-                    errors.forbidden(at.item("volumeMounts", index).child(field), DETAIL);
-                }
+        for mount in container.field("volumeMounts").items() {
+            for path in
+                ["subPath", "subPathExpr"].map(|field| mount.field(field)).iter().filter(|path| !path.is_empty())
+            {
+                path.forbidden(DETAIL, errors);
             }
         }
     }
 }
 
-/// Whether the field is not Go's zero value. Resources and lists may be present and empty.
-fn is_set(container: &Value, field: &str) -> bool {
-    match &container[field] {
-        Value::Null => false,
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => field != "resources" || !fields.is_empty(),
-        _ => true,
+/// Whether the field is not Go's zero value. A struct is zero only if it is empty, a pointer to one only if it is not there.
+fn is_set(field: &At<'_, '_>) -> bool {
+    match field.ty().is_some_and(|ty| ty.go_kind() == "ptr") {
+        true => field.is_set(),
+        false => !field.is_empty(),
     }
 }

@@ -78,7 +78,7 @@ pub(super) use persistent_volume_claim::{
 pub(super) use persistent_volume_source::persistent_volume_sources;
 pub(super) use persistent_volume_spec::{basic_resource, inline_persistent_volume_spec, persistent_volume_spec};
 pub(super) use pod_annotations::pod_annotations;
-pub(super) use pod_spec::{active_deadline_seconds, pod_spec};
+pub(super) use pod_spec::pod_spec;
 pub(super) use pod_spec_defaults::{default_pod_spec, default_volume_source};
 pub(super) use pod_template_spec::{default_pod_template_spec, pod_template_spec};
 pub(super) use pod_warnings::pod_warnings;
@@ -91,5 +91,6 @@ pub(super) use resource_name::{
 pub(crate) use resource_name::{is_extended_resource, is_native_resource, is_pod_level_resource};
 pub(super) use resource_requirements::overhead;
 pub(super) use signer_name::{is_kubernetes_signer, signer_name};
-pub(crate) use toleration::tolerations;
+pub(crate) use toleration::check_tolerations;
+pub(super) use toleration::tolerations;
 pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};

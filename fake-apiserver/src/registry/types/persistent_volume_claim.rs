@@ -51,7 +51,7 @@ pub(in crate::registry) fn persistent_volume_claim_spec(
 fn storage_request(spec: At<'_, '_>, errors: &mut Errors) {
     let (resources, requests) = (spec.field("resources"), spec.field("resources.requests"));
     let at = resources.path();
-    let storage = At::text_at(&requests.value()["storage"], at.key("storage"));
+    let storage = At::untyped(&requests.value()["storage"], at.key("storage"));
     if !storage.is_set() {
         storage.required("", errors);
     } else if amount(storage.text()).sign().is_le() {

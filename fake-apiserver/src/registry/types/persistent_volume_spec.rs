@@ -119,7 +119,7 @@ fn node_affinity(affinity: At<'_, '_>, old: Option<&Value>, errors: &mut Errors)
         return required.required("must specify required node constraints", errors);
     }
     let strict = !old.is_some_and(has_invalid_values);
-    node_selector(required.path(), required.value(), strict, errors);
+    node_selector(required, strict, errors);
 }
 
 /// Whether a spec selects nodes by values that no label has (`HasInvalidLabelValueInNodeSelectorTerms`).

@@ -19,99 +19,95 @@ use super::toleration::tolerations;
 use super::topology_spread_constraint::topology_spread_constraints;
 use super::volume::volumes;
 use super::windows_options::host_processes;
-use crate::error::{Errors, FieldError, Path};
+use crate::error::{Errors, FieldError};
 use crate::object::name;
 use crate::registry::cursor::At;
-use crate::registry::{flag, items, number, text};
 use std::collections::HashSet;
 use tree::Value;
 
 /// Rules for a pod's spec.
 pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder<'_>, errors: &mut Errors) {
-    let (at, spec) = (pod.path(), pod.value());
     let volumes = volumes(pod.field("volumes"), holder, errors);
-    let is_device =
-        |volume: &&Value| ["persistentVolumeClaim", "ephemeral"].iter().any(|one| volume.get(*one).is_some());
-    let devices = items(spec, "/volumes").iter().filter(is_device).map(|volume| text(volume, "/name"));
-    let claims = items(spec, "/resourceClaims").iter().map(|claim| text(claim, "/name"));
-    let scope = Scope {
-        devices: devices.filter(|name| volumes.contains(name)).collect(),
-        volumes,
-        claims: claims.filter(|name| !name.is_empty()).collect(),
-        never_restarts: text(spec, "/restartPolicy") == "Never",
-        host_users: spec["hostUsers"] != Value::Bool(false),
-        grace_period: number(spec, "/terminationGracePeriodSeconds"),
-    };
+    let scope = scope(&pod, volumes);
     pod_resource_claims(pod.field("resourceClaims"), holder, errors);
-    let regular = items(spec, "/containers");
     containers(pod.field("containers"), &scope, errors);
-    init_containers(pod.field("initContainers"), regular, &scope, errors);
+    init_containers(pod.field("initContainers"), &pod.field("containers"), &scope, errors);
     ephemeral_containers(pod, &scope, errors);
     pod_resources(pod, &scope.claims, errors);
-    if flag(spec, "/hostNetwork") {
-        host_network(at.child("containers"), regular, holder, errors);
+    if pod.field("hostNetwork").flag() {
+        host_network(pod.field("containers"), holder, errors);
     }
-    errors.one_of(at.child("restartPolicy"), text(spec, "/restartPolicy"), &["Always", "OnFailure", "Never"]);
-    let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-    errors.one_of(at.child("dnsPolicy"), text(spec, "/dnsPolicy"), &policies);
-    labels(at.child("nodeSelector"), &spec["nodeSelector"], errors);
+    pod.field("restartPolicy").one_of(&["Always", "OnFailure", "Never"], errors);
+    pod.field("dnsPolicy").one_of(&["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"], errors);
+    labels(pod.field("nodeSelector"), errors);
     pod_security_context(pod.field("securityContext"), errors);
-    shared_processes(at, spec, errors);
-    affinity(at.child("affinity"), &spec["affinity"], errors);
-    dns_config(at.child("dnsConfig"), text(spec, "/dnsPolicy"), spec.get("dnsConfig"), errors);
-    readiness_gates(at.child("readinessGates"), items(spec, "/readinessGates"), errors);
-    scheduling_gates(at.child("schedulingGates"), items(spec, "/schedulingGates"), errors);
-    let constraints = items(spec, "/topologySpreadConstraints");
-    topology_spread_constraints(at.child("topologySpreadConstraints"), constraints, errors);
+    shared_processes(&pod, errors);
+    affinity(pod.field("affinity"), errors);
+    dns_config(pod.field("dnsConfig"), pod.field("dnsPolicy").text(), errors);
+    for gate in pod.field("readinessGates").items() {
+        gate.field("conditionType").follows(name::label_key, errors);
+    }
+    scheduling_gates(pod.field("schedulingGates"), errors);
+    topology_spread_constraints(pod.field("topologySpreadConstraints"), errors);
     host_processes(pod, errors);
     own_users(pod, errors);
     host_name(pod, errors);
-    errors.optional(at.child("serviceAccountName"), text(spec, "/serviceAccountName"), name::dns_subdomain);
-    errors.optional(at.child("nodeName"), text(spec, "/nodeName"), name::dns_subdomain);
-    active_deadline_seconds(at.child("activeDeadlineSeconds"), spec, 1, errors);
-    errors.optional(at.child("hostname"), text(spec, "/hostname"), name::dns_label);
-    errors.optional(at.child("subdomain"), text(spec, "/subdomain"), name::dns_label);
-    tolerations(at.child("tolerations"), items(spec, "/tolerations"), errors);
-    host_aliases(at.child("hostAliases"), items(spec, "/hostAliases"), errors);
-    errors.optional(at.child("priorityClassName"), text(spec, "/priorityClassName"), name::dns_subdomain);
-    if let Some(class) = spec["runtimeClassName"].as_str() {
-        errors.invalid_each(at.child("runtimeClassName"), class, name::dns_subdomain(class));
+    pod.field("serviceAccountName").optional(name::dns_subdomain, errors);
+    pod.field("nodeName").optional(name::dns_subdomain, errors);
+    pod.field("activeDeadlineSeconds").between(1..=i64::from(i32::MAX), errors);
+    pod.field("hostname").optional(name::dns_label, errors);
+    pod.field("subdomain").optional(name::dns_label, errors);
+    tolerations(pod.field("tolerations"), errors);
+    host_aliases(pod.field("hostAliases"), errors);
+    pod.field("priorityClassName").optional(name::dns_subdomain, errors);
+    let runtime = pod.field("runtimeClassName");
+    if runtime.is_set() {
+        runtime.follows(name::dns_subdomain, errors);
     }
-    if let Some(policy) = spec["preemptionPolicy"].as_str() {
-        errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
+    let preemption = pod.field("preemptionPolicy");
+    if preemption.is_set() {
+        preemption.one_of(&["PreemptLowerPriority", "Never"], errors);
     }
-    if let Some(resources) = spec.get("overhead") {
-        overhead(at.child("overhead"), resources, errors);
+    let taken = pod.field("overhead");
+    if taken.is_set() {
+        overhead(taken.path(), taken.value(), errors);
     }
     operating_system(pod, errors);
 }
 
-/// Rule for `activeDeadlineSeconds`, which an update may lower to nothing.
-pub(in crate::registry) fn active_deadline_seconds(at: Path<'_>, spec: &Value, least: i64, errors: &mut Errors) {
-    let seconds = number(spec, "/activeDeadlineSeconds");
-    if let Some(seconds) = seconds.filter(|seconds| !(least..=i64::from(i32::MAX)).contains(seconds)) {
-        errors.invalid(at, seconds, format!("must be between {least} and {}, inclusive", i32::MAX));
+/// The part of a pod with those volumes that the rules of its containers need.
+fn scope<'v>(pod: &At<'_, 'v>, volumes: HashSet<&'v str>) -> Scope<'v> {
+    let (all, claims) = (pod.field("volumes"), pod.field("resourceClaims"));
+    let is_device =
+        |volume: &At<'_, '_>| ["persistentVolumeClaim", "ephemeral"].iter().any(|one| volume.field(one).is_set());
+    let name = |named: At<'_, 'v>| named.field("name").text();
+    Scope {
+        devices: all.items().filter(is_device).map(name).filter(|name| volumes.contains(name)).collect(),
+        volumes,
+        claims: claims.items().map(name).filter(|name| !name.is_empty()).collect(),
+        never_restarts: pod.field("restartPolicy").text() == "Never",
+        host_users: *pod.field("hostUsers").value() != Value::Bool(false),
+        grace_period: pod.field("terminationGracePeriodSeconds").number(),
     }
 }
 
 /// Rule: a pod cannot share its own process namespace and use the host's.
-fn shared_processes(at: Path<'_>, spec: &Value, errors: &mut Errors) {
-    if flag(spec, "/shareProcessNamespace") && flag(spec, "/hostPID") {
-        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        errors.invalid(at.child("shareProcessNamespace"), true, detail);
+fn shared_processes(pod: &At<'_, '_>, errors: &mut Errors) {
+    let shared = pod.field("shareProcessNamespace");
+    if shared.flag() && pod.field("hostPID").flag() {
+        shared.invalid("ShareProcessNamespace and HostPID cannot both be enabled", errors);
     }
 }
 
 /// Rule: a pod with a user namespace of its own uses no other namespace of the host.
 fn own_users(pod: At<'_, '_>, errors: &mut Errors) {
     const DETAIL: &str = "when `hostUsers` is false";
-    let (at, spec) = (pod.path(), pod.value());
-    if spec["hostUsers"] != Value::Bool(false) {
+    if *pod.field("hostUsers").value() != Value::Bool(false) {
         return;
     }
     for (field, printed) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
-        if spec[field] == Value::Bool(true) {
-            errors.forbidden(at.child(printed), DETAIL);
+        if pod.field(field).flag() {
+            errors.forbidden(pod.path().child(printed), DETAIL);
         }
     }
     each_container(&pod, |container| {
@@ -138,20 +134,14 @@ fn host_name(pod: At<'_, '_>, errors: &mut Errors) {
     name.follows(name::dns_subdomain, errors);
 }
 
-fn readiness_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
-    for (index, gate) in gates.iter().enumerate() {
-        let condition = text(gate, "/conditionType");
-        errors.invalid_each(at.index(index).child("conditionType"), condition, name::label_key(condition));
-    }
-}
-
-fn scheduling_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
+fn scheduling_gates(gates: At<'_, '_>, errors: &mut Errors) {
     let mut names = HashSet::new();
-    for (index, gate) in gates.iter().enumerate() {
-        let name = text(gate, "/name");
-        errors.invalid_each(at.index(index), name, name::label_key(name));
-        if !names.insert(name) {
-            errors.duplicate(at.index(index), name);
+    for gate in gates.items() {
+        // Upstream leaves the field out of the path.
+        let name = gate.field("name").shown_at(gate.path());
+        name.follows(name::label_key, errors);
+        if !names.insert(name.text()) {
+            name.duplicate(errors);
         }
     }
 }

@@ -6,10 +6,10 @@
 use super::{image, resource_list::round_resources};
 use crate::registry::default_to;
 use crate::registry::defaults::Fill::{Bool, Nonzero, Number, Object, Text};
-use crate::registry::defaults::{Default, fill, visit};
+use crate::registry::defaults::{Plan, visit};
 use tree::{Map, Value};
 
-const SPEC: &[Default] = &[(
+static SPEC: Plan = Plan::of(&[(
     "",
     &[
         ("dnsPolicy", Text("ClusterFirst")),
@@ -18,13 +18,13 @@ const SPEC: &[Default] = &[(
         ("terminationGracePeriodSeconds", Number(30)),
         ("schedulerName", Text("default-scheduler")),
     ],
-)];
+)]);
 
 const PROBES: &str = "livenessProbe|readinessProbe|startupProbe";
 const HTTP_GETS: &str = "livenessProbe|readinessProbe|startupProbe/httpGet";
 const HOOK_HTTP_GETS: &str = "lifecycle/postStart|preStop/httpGet";
 
-const CONTAINER: &[Default] = &[
+static CONTAINER: Plan = Plan::of(&[
     ("", &[("terminationMessagePath", Text("/dev/termination-log")), ("terminationMessagePolicy", Text("File"))]),
     ("ports/*", &[("protocol", Text("TCP"))]),
     ("env/*/valueFrom/fieldRef", &[("apiVersion", Text("v1"))]),
@@ -41,18 +41,18 @@ const CONTAINER: &[Default] = &[
     ("livenessProbe|readinessProbe|startupProbe/grpc", &[("service", Text(""))]),
     (HTTP_GETS, &[("path", Text("/")), ("scheme", Text("HTTP"))]),
     (HOOK_HTTP_GETS, &[("path", Text("/")), ("scheme", Text("HTTP"))]),
-];
+]);
 
-const VOLUME: &[Default] = &[
+static VOLUME: Plan = Plan::of(&[
     ("secret|configMap|downwardAPI|projected", &[("defaultMode", Number(0o644))]),
     ("downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
     ("projected/sources/*/downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
     ("projected/sources/*/serviceAccountToken", &[("expirationSeconds", Number(3600))]),
     ("ephemeral/volumeClaimTemplate/spec", &[("volumeMode", Text("Filesystem"))]),
-];
+]);
 
 /// Defaults of the sources that pods and persistent volumes have in common.
-const SOURCE: &[Default] = &[
+static SOURCE: Plan = Plan::of(&[
     ("hostPath", &[("type", Text(""))]),
     ("iscsi", &[("iscsiInterface", Text("default"))]),
     ("rbd", &[("pool", Text("rbd")), ("user", Text("admin")), ("keyring", Text("/etc/ceph/keyring"))]),
@@ -66,21 +66,21 @@ const SOURCE: &[Default] = &[
         ],
     ),
     ("scaleIO", &[("storageMode", Text("ThinProvisioned")), ("fsType", Text("xfs"))]),
-];
+]);
 
 /// Fills in the source of a persistent volume.
 pub(in crate::registry) fn default_volume_source(source: &mut Value) {
-    fill(source, SOURCE);
+    SOURCE.fill(source);
 }
 
 /// Fills in a pod's spec, in a pod or in a template of one.
 pub(in crate::registry) fn default_pod_spec(spec: &mut Value) {
     sync_service_account(spec);
-    fill(spec, SPEC);
+    SPEC.fill(spec);
     visit(spec, "overhead", &mut round_resources);
     visit(spec, "resources/limits|requests", &mut round_resources);
     visit(spec, "containers|initContainers|ephemeralContainers/*", &mut |container| {
-        fill(container, CONTAINER);
+        CONTAINER.fill(container);
         default_pull_policy(container, "image", "imagePullPolicy");
         visit(container, "resources/limits|requests", &mut round_resources);
     });
@@ -88,7 +88,7 @@ pub(in crate::registry) fn default_pod_spec(spec: &mut Value) {
         if let Some(fields) = volume.as_object_mut().filter(|fields| !fields.keys().any(|key| key != "name")) {
             fields.insert("emptyDir".into(), Value::Object(Map::new()));
         }
-        fill(volume, VOLUME);
+        VOLUME.fill(volume);
         default_volume_source(volume);
         visit(volume, "ephemeral/volumeClaimTemplate/spec/resources/limits|requests", &mut round_resources);
         visit(volume, "image", &mut |image| default_pull_policy(image, "reference", "pullPolicy"));

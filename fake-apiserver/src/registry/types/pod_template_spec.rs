@@ -20,8 +20,8 @@ pub(in crate::registry) fn default_pod_template_spec(template: &mut Value) {
 /// Rules for a template. The real server leaves `metadata` out of the paths of labels and annotations.
 pub(in crate::registry) fn pod_template_spec(template: At<'_, '_>, errors: &mut Errors) {
     let path = template.path();
-    labels(path.child("labels"), template.field("metadata.labels").value(), errors);
-    annotations(path.child("annotations"), template.field("metadata.annotations").value(), errors);
+    labels(template.field("metadata.labels").shown_at(path.child("labels")), errors);
+    annotations(template.field("metadata.annotations").shown_at(path.child("annotations")), errors);
     pod_annotations(path.child("annotations"), template.value(), None, errors);
     let spec = template.field("spec");
     pod_spec(spec, Holder::Template, errors);

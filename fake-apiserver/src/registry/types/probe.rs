@@ -3,71 +3,73 @@
 //! Follows `validateProbe` and `validateLifecycle` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::container_port::{port_name, port_number};
-use crate::error::{Errors, Path};
-use crate::registry::{items, number, text};
+use crate::error::Errors;
+use crate::registry::cursor::At;
 use tree::Value;
 
-/// Rules for the probes of the container at the path.
-pub(super) fn probes(at: Path<'_>, container: &Value, errors: &mut Errors) {
+/// Rules for the probes of a container.
+pub(super) fn probes(container: &At<'_, '_>, errors: &mut Errors) {
     for field in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        let Some(probe) = container.get(field) else { continue };
-        let at = at.child(field);
-        handler(at, probe, &["exec", "httpGet", "tcpSocket", "grpc"], errors);
-        let counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
-        for count in counts {
-            errors.not_negative(at.child(count), probe.get(count).and_then(Value::as_i64));
+        let probe = container.field(field);
+        if !probe.is_set() {
+            continue;
         }
-        let threshold = number(probe, "/successThreshold").unwrap_or(1);
-        if field != "readinessProbe" && threshold != 1 {
-            errors.invalid(at.child("successThreshold"), threshold, "must be 1");
+        handler(&probe, &["exec", "httpGet", "tcpSocket", "grpc"], errors);
+        let counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+        counts.iter().for_each(|count| probe.field(count).not_negative(errors));
+        let threshold = probe.field("successThreshold");
+        if field != "readinessProbe" && threshold.number().is_some_and(|threshold| threshold != 1) {
+            threshold.invalid("must be 1", errors);
         }
     }
 }
 
 /// Rules for the hooks of a container in a pod with so many seconds to end.
-pub(super) fn lifecycle(at: Path<'_>, lifecycle: &Value, grace_period: Option<i64>, errors: &mut Errors) {
+pub(super) fn lifecycle(lifecycle: At<'_, '_>, grace_period: Option<i64>, errors: &mut Errors) {
     for hook in ["postStart", "preStop"] {
-        if let Some(handlers) = lifecycle.get(hook) {
-            handler(at.child(hook), handlers, &["exec", "httpGet", "tcpSocket", "sleep"], errors);
-            let is_only = ["exec", "httpGet", "tcpSocket"].iter().all(|kind| handlers.get(kind).is_none());
-            if let Some((sleep, grace_period)) = handlers.get("sleep").filter(|_| is_only).zip(grace_period) {
-                let seconds = number(sleep, "/seconds").unwrap_or_default();
-                if !(0..=grace_period).contains(&seconds) {
-                    let why =
-                        format!("must be non-negative and less than terminationGracePeriodSeconds ({grace_period})");
-                    errors.invalid(at.child(hook).child("sleep"), seconds, why);
-                }
+        let handlers = lifecycle.field(hook);
+        if !handlers.is_set() {
+            continue;
+        }
+        handler(&handlers, &["exec", "httpGet", "tcpSocket", "sleep"], errors);
+        let is_only = ["exec", "httpGet", "tcpSocket"].iter().all(|kind| !handlers.field(kind).is_set());
+        let sleep = handlers.field("sleep");
+        if let Some(grace_period) = grace_period.filter(|_| is_only && sleep.is_set()) {
+            let seconds = sleep.field("seconds").number().unwrap_or_default();
+            if !(0..=grace_period).contains(&seconds) {
+                let why = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace_period})");
+                sleep.invalid_value(seconds, why, errors);
             }
         }
     }
 }
 
 /// Exactly one of several handlers must be there, and be well formed.
-fn handler(at: Path<'_>, handlers: &Value, known: &[&str], errors: &mut Errors) {
-    let mut given = known.iter().filter_map(|kind| Some((*kind, handlers.get(kind)?)));
-    let Some((kind, one)) = given.next() else {
-        return errors.required(at, "must specify a handler type");
+fn handler(handlers: &At<'_, '_>, known: &[&str], errors: &mut Errors) {
+    let mut given = known.iter().filter(|kind| handlers.field(kind).is_set());
+    let Some(kind) = given.next() else {
+        return handlers.required("must specify a handler type", errors);
     };
-    let here = at.child(kind);
-    match kind {
-        "exec" if items(one, "/command").is_empty() => errors.required(here.child("command"), ""),
+    let one = handlers.field(kind);
+    match *kind {
+        "exec" => one.field("command").set(errors),
         "httpGet" => {
-            errors.set(here.child("path"), text(one, "/path"));
-            port(here.child("port"), &one["port"], errors);
-            errors.one_of(here.child("scheme"), text(one, "/scheme"), &["HTTP", "HTTPS"]);
+            one.field("path").set(errors);
+            port(one.field("port"), errors);
+            one.field("scheme").one_of(&["HTTP", "HTTPS"], errors);
         }
-        "tcpSocket" | "grpc" => port(here.child("port"), &one["port"], errors),
+        "tcpSocket" | "grpc" => port(one.field("port"), errors),
         _ => {}
     }
-    for (extra, _) in given {
-        errors.forbidden(at.child(extra), "may not specify more than 1 handler type");
+    for extra in given {
+        handlers.field(extra).forbidden("may not specify more than 1 handler type", errors);
     }
 }
 
 /// A port by number or by name.
-fn port(at: Path<'_>, port: &Value, errors: &mut Errors) {
-    match port {
-        Value::String(name) => errors.invalid_each(at, name, port_name(name)),
-        number => port_number(at, number.as_i64().unwrap_or_default(), errors),
+fn port(port: At<'_, '_>, errors: &mut Errors) {
+    match port.value() {
+        Value::String(_) => port.follows(port_name, errors),
+        number => port_number(port.path(), number.as_i64().unwrap_or_default(), errors),
     }
 }

@@ -47,8 +47,8 @@ pub(crate) fn is_native_resource(resource: &str) -> bool {
 
 /// Resources of others (`example.com/gpu`), which are whole (`IsExtendedResourceName`).
 pub(crate) fn is_extended_resource(resource: &str) -> bool {
-    let for_quota = format!("{REQUESTS}{resource}");
-    !is_native_resource(resource) && !resource.starts_with(REQUESTS) && name::label_key(&for_quota).is_empty()
+    let is_key = || name::label_key(&format!("{REQUESTS}{resource}")).is_empty();
+    !is_native_resource(resource) && !resource.starts_with(REQUESTS) && is_key()
 }
 
 /// Resources that may be overcommitted (`IsOvercommitAllowed`).
@@ -63,7 +63,7 @@ pub(crate) fn is_pod_level_resource(resource: &str) -> bool {
 
 /// `IsStandardQuotaResourceName`.
 pub(in crate::registry) fn is_standard_for_quota(resource: &str) -> bool {
-    [FOR_CONTAINERS, NUMBERS, FOR_QUOTAS].concat().contains(&resource)
+    [FOR_CONTAINERS, NUMBERS, FOR_QUOTAS].iter().any(|known| known.contains(&resource))
         || [HUGE_PAGES, REQUESTS_OF_HUGE_PAGES].iter().any(|prefix| resource.starts_with(prefix))
 }
 

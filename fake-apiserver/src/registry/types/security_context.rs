@@ -4,9 +4,8 @@
 
 use super::security_profile::{app_armor_profile, seccomp_profile};
 use super::windows_options::windows_options;
-use crate::error::{Errors, FieldError, Path};
+use crate::error::{Errors, FieldError};
 use crate::registry::cursor::At;
-use crate::registry::{items, text};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -14,14 +13,9 @@ const SYSCTL_DETAIL: &str = "must have at most 253 characters and match regex ^(
 
 /// Rules for `securityContext` of a pod.
 pub(super) fn pod_security_context(pod: At<'_, '_>, errors: &mut Errors) {
-    let (at, context) = (pod.path(), pod.value());
-    for field in ["fsGroup", "runAsUser", "runAsGroup"] {
-        id(at.child(field), &context[field], errors);
-    }
-    for (index, group) in items(context, "/supplementalGroups").iter().enumerate() {
-        id(at.item("supplementalGroups", index), group, errors);
-    }
-    sysctls(at.child("sysctls"), items(context, "/sysctls"), errors);
+    ["fsGroup", "runAsUser", "runAsGroup"].iter().for_each(|field| id(pod.field(field), errors));
+    pod.field("supplementalGroups").items().for_each(|group| id(group, errors));
+    sysctls(pod.field("sysctls"), errors);
     let policy = |field: &str, supported: &[&str], errors: &mut Errors| {
         let policy = pod.field(field);
         if policy.is_set() {
@@ -36,19 +30,17 @@ pub(super) fn pod_security_context(pod: At<'_, '_>, errors: &mut Errors) {
     policy("seLinuxChangePolicy", &["MountOption", "Recursive"], errors);
 }
 
-fn sysctls(at: Path<'_>, sysctls: &[Value], errors: &mut Errors) {
+fn sysctls(sysctls: At<'_, '_>, errors: &mut Errors) {
     let mut names = HashSet::new();
-    for (index, sysctl) in sysctls.iter().enumerate() {
-        let at = at.index(index);
-        let name = text(sysctl, "/name");
-        if name.is_empty() {
-            errors.required(at.child("name"), "");
-        } else if !is_sysctl(name) {
-            errors.invalid(at.child("name"), name, SYSCTL_DETAIL);
-        } else if names.contains(name) {
-            errors.duplicate(at.child("name"), name);
+    for sysctl in sysctls.items() {
+        let name = sysctl.field("name");
+        match name.text() {
+            "" => name.required("", errors),
+            text if !is_sysctl(text) => name.invalid(SYSCTL_DETAIL, errors),
+            text if names.contains(text) => name.duplicate(errors),
+            _ => {}
         }
-        names.insert(name);
+        names.insert(name.text());
     }
 }
 
@@ -70,8 +62,7 @@ pub(super) fn security_context(context: At<'_, '_>, host_users: bool, errors: &m
         errors.push(FieldError::privileged(privileged.path()));
     }
     for field in ["runAsUser", "runAsGroup"] {
-        let field = context.field(field);
-        id(field.path(), field.value(), errors);
+        id(context.field(field), errors);
     }
     let mount = context.field("procMount");
     if mount.is_set() {
@@ -100,8 +91,6 @@ fn no_escalation(context: &At<'_, '_>, errors: &mut Errors) {
 }
 
 /// Rule for the id of a user or a group (`IsValidUserID`).
-fn id(at: Path<'_>, id: &Value, errors: &mut Errors) {
-    if !id.is_null() && !id.as_i64().is_some_and(|id| (0..=i64::from(i32::MAX)).contains(&id)) {
-        errors.invalid(at, id.clone(), format!("must be between 0 and {}, inclusive", i32::MAX));
-    }
+fn id(id: At<'_, '_>, errors: &mut Errors) {
+    id.between(0..=i64::from(i32::MAX), errors);
 }

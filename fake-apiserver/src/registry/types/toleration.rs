@@ -2,45 +2,48 @@
 //!
 //! Follows `ValidateTolerations` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use crate::error::{Errors, FieldError, Path};
+use crate::error::{Errors, Path};
 use crate::object::name;
-use crate::registry::text;
+use crate::registry::cursor::At;
 use tree::Value;
 
 /// Rules for `tolerations`.
-pub(crate) fn tolerations(at: Path<'_>, tolerations: &[Value], errors: &mut Errors) {
-    for (index, toleration) in tolerations.iter().enumerate() {
-        let at = at.index(index);
-        let (key, operator) = (text(toleration, "/key"), text(toleration, "/operator"));
-        let (value, effect) = (text(toleration, "/value"), text(toleration, "/effect"));
-        errors.optional(at.child("key"), key, name::label_key);
-        if key.is_empty() && operator != "Exists" {
-            let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-            errors.invalid(at.child("operator"), operator, detail);
-        }
-        if toleration.get("tolerationSeconds").is_some() && effect != "NoExecute" {
-            errors.invalid(at.child("effect"), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
-        }
-        match operator {
-            "Equal" | "" => {
-                let bad = name::label_value(value);
-                if !bad.is_empty() {
-                    errors.invalid(at.child("operator"), value, bad.join(";"));
-                }
+pub(in crate::registry) fn tolerations(all: At<'_, '_>, errors: &mut Errors) {
+    all.items().for_each(|one| toleration(one, errors));
+}
+
+/// The same for tolerations outside of an object.
+pub(crate) fn check_tolerations(at: Path<'_>, all: &[Value], errors: &mut Errors) {
+    all.iter().enumerate().for_each(|(index, one)| toleration(At::untyped(one, at.index(index)), errors));
+}
+
+fn toleration(toleration: At<'_, '_>, errors: &mut Errors) {
+    let [key, operator, value, effect] = ["key", "operator", "value", "effect"].map(|name| toleration.field(name));
+    key.optional(name::label_key, errors);
+    if key.is_empty() && operator.text() != "Exists" {
+        let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+        operator.invalid_value(operator.text(), detail, errors);
+    }
+    if toleration.field("tolerationSeconds").is_set() && effect.text() != "NoExecute" {
+        let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+        effect.invalid_value(effect.text(), detail, errors);
+    }
+    match operator.text() {
+        "Equal" | "" => {
+            let bad = name::label_value(value.text());
+            if !bad.is_empty() {
+                operator.invalid_value(value.text(), bad.join(";"), errors);
             }
-            "Exists" if !value.is_empty() => {
-                errors.invalid(at.child("operator"), value, "value must be empty when `operator` is 'Exists'");
-            }
-            "Exists" => {}
-            // Only a disabled feature compares numbers.
-            "Lt" | "Gt" => {
-                let supported = ["Equal", "Exists", "Lt", "Gt"];
-                errors.push(FieldError::unsupported(at.child("operator"), &operator.into(), &supported));
-            }
-            _ => errors.one_of(at.child("operator"), operator, &["Equal", "Exists"]),
         }
-        if !effect.is_empty() {
-            errors.one_of(at.child("effect"), effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        "Exists" if !value.is_empty() => {
+            operator.invalid_value(value.text(), "value must be empty when `operator` is 'Exists'", errors);
         }
+        "Exists" => {}
+        // Only a disabled feature compares numbers.
+        "Lt" | "Gt" => operator.unsupported(&["Equal", "Exists", "Lt", "Gt"], errors),
+        _ => operator.one_of(&["Equal", "Exists"], errors),
+    }
+    if !effect.is_empty() {
+        effect.one_of(&["NoSchedule", "PreferNoSchedule", "NoExecute"], errors);
     }
 }

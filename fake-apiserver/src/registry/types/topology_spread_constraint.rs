@@ -3,52 +3,54 @@
 //! Follows `validateTopologySpreadConstraints` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::label_keys::label_keys;
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
-use crate::registry::{number, text};
+use crate::registry::cursor::At;
 use std::collections::HashMap;
-use tree::Value;
 
 /// The pair that must be unique among constraints.
-fn identity(constraint: &Value) -> (&str, &str) {
-    (text(constraint, "/topologyKey"), text(constraint, "/whenUnsatisfiable"))
+fn identity<'v>(constraint: &At<'_, 'v>) -> (&'v str, &'v str) {
+    (constraint.field("topologyKey").text(), constraint.field("whenUnsatisfiable").text())
 }
 
 /// Rules for `topologySpreadConstraints`.
-pub(super) fn topology_spread_constraints(at: Path<'_>, all: &[Value], errors: &mut Errors) {
-    let last: HashMap<_, _> = all.iter().enumerate().map(|(index, one)| (identity(one), index)).collect();
-    for (index, constraint) in all.iter().enumerate() {
-        let at = at.index(index);
-        let (key, action) = identity(constraint);
-        positive(at.child("maxSkew"), number(constraint, "/maxSkew").unwrap_or_default(), errors);
+pub(super) fn topology_spread_constraints(all: At<'_, '_>, errors: &mut Errors) {
+    let last: HashMap<_, _> = all.items().enumerate().map(|(index, one)| (identity(&one), index)).collect();
+    for (index, constraint) in all.items().enumerate() {
+        let at = constraint.path();
+        let (key, action) = identity(&constraint);
+        positive(constraint.field("maxSkew"), errors);
         match key {
             "" => errors.required(at.child("topologyKey"), "can not be empty"),
-            _ => errors.invalid_each(at.child("topologyKey"), key, name::label_key(key)),
+            _ => constraint.field("topologyKey").follows(name::label_key, errors),
         }
-        errors.supported(at.child("whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
+        constraint.field("whenUnsatisfiable").supported(&["DoNotSchedule", "ScheduleAnyway"], errors);
         if last[&(key, action)] > index {
             errors.duplicate(at.child("{topologyKey, whenUnsatisfiable}"), format!("{{{key}, {action}}}"));
         }
-        if let Some(domains) = number(constraint, "/minDomains") {
-            positive(at.child("minDomains"), domains, errors);
+        let domains = constraint.field("minDomains");
+        if domains.is_set() {
+            positive(domains, errors);
             if action != "DoNotSchedule" {
                 let detail = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
-                errors.invalid(at.child("minDomains"), domains, detail);
+                domains.invalid(detail, errors);
             }
         }
-        for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
-            if let Some(policy) = constraint.get(field).and_then(Value::as_str) {
-                errors.one_of(at.child(field), policy, &["Honor", "Ignore"]);
+        for policy in ["nodeAffinityPolicy", "nodeTaintsPolicy"].map(|field| constraint.field(field)) {
+            if policy.is_set() {
+                policy.one_of(&["Honor", "Ignore"], errors);
             }
         }
-        label_keys(at, constraint, errors);
-        validate_structured(at.child("labelSelector"), &constraint["labelSelector"], errors);
+        label_keys(at, constraint.value(), errors);
+        let selector = constraint.field("labelSelector");
+        validate_structured(selector.path(), selector.value(), errors);
     }
 }
 
-fn positive(at: Path<'_>, value: i64, errors: &mut Errors) {
+fn positive(number: At<'_, '_>, errors: &mut Errors) {
+    let value = number.number().unwrap_or_default();
     if value <= 0 {
-        errors.invalid(at, value, "must be greater than zero");
+        number.invalid_value(value, "must be greater than zero", errors);
     }
 }

@@ -3,9 +3,9 @@
 //! Follows `ValidateVolumeMounts` and `ValidateVolumeDevices` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::file::descending_path;
-use crate::error::{Errors, Path};
+use crate::error::Errors;
 use crate::registry::cursor::At;
-use crate::registry::{flag, items, text};
+use crate::registry::{items, text};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -15,63 +15,68 @@ fn texts<'c>(container: &'c Value, list: &str, field: &str) -> HashSet<&'c str> 
 }
 
 /// Rules for `volumeMounts` of a container; `volumes` are the names of those that can be mounted.
-pub(super) fn volume_mounts(at: Path<'_>, container: &Value, volumes: &HashSet<&str>, errors: &mut Errors) {
-    let devices = texts(container, "/volumeDevices", "/name");
-    let device_paths = texts(container, "/volumeDevices", "/devicePath");
+pub(super) fn volume_mounts(container: &At<'_, '_>, volumes: &HashSet<&str>, errors: &mut Errors) {
+    let devices = texts(container.value(), "/volumeDevices", "/name");
+    let device_paths = texts(container.value(), "/volumeDevices", "/devicePath");
     let mut places = HashSet::new();
-    for (index, mount) in items(container, "/volumeMounts").iter().enumerate() {
-        let item = at.index(index);
-        let volume = text(mount, "/name");
-        errors.set(item.child("name"), volume);
-        if !volumes.contains(volume) {
-            errors.not_found(item.child("name"), volume);
+    let mounts = container.field("volumeMounts");
+    for mount in mounts.items() {
+        let (volume, place) = (mount.field("name"), mount.field("mountPath"));
+        volume.set(errors);
+        if !volumes.contains(volume.text()) {
+            volume.not_found(errors);
         }
-        let place = text(mount, "/mountPath");
-        errors.set(item.child("mountPath"), place);
-        if !places.insert(place) {
-            errors.invalid(item.child("mountPath"), place, "must be unique");
+        place.set(errors);
+        if !places.insert(place.text()) {
+            place.invalid("must be unique", errors);
         }
-        if devices.contains(volume) {
-            errors.invalid(item.child("name"), volume, "must not already exist in volumeDevices");
+        if devices.contains(volume.text()) {
+            volume.invalid("must not already exist in volumeDevices", errors);
         }
-        if device_paths.contains(place) {
-            errors.invalid(item.child("mountPath"), place, "must not already exist as a path in volumeDevices");
+        if device_paths.contains(place.text()) {
+            place.invalid("must not already exist as a path in volumeDevices", errors);
         }
-        // From here on upstream does not say which of the mounts is wrong.
-        let (path, expression) = (text(mount, "/subPath"), text(mount, "/subPathExpr"));
-        descending_path(at.child("subPath"), path, errors);
+        let (path, expression) = (mount.field("subPath"), mount.field("subPathExpr"));
+        // From here on upstream mostly does not say which of the mounts is wrong.
+        descending_path(mounts.path().child("subPath"), path.text(), errors);
         if !path.is_empty() && !expression.is_empty() {
-            let detail = "subPathExpr and subPath are mutually exclusive";
-            errors.invalid(item.child("subPathExpr"), expression, detail);
+            expression.invalid("subPathExpr and subPath are mutually exclusive", errors);
         }
-        descending_path(at.child("subPathExpr"), expression, errors);
-        propagation(at.child("mountPropagation"), mount, container, errors);
-        read_only(at.child("recursiveReadOnly"), mount, errors);
+        descending_path(mounts.path().child("subPathExpr"), expression.text(), errors);
+        let propagation = mount.field("mountPropagation");
+        self::propagation(propagation.shown_at(mounts.path().child("mountPropagation")), container, errors);
+        let read_only = mount.field("recursiveReadOnly");
+        self::read_only(read_only.shown_at(mounts.path().child("recursiveReadOnly")), &mount, errors);
     }
 }
 
 /// `validateMountPropagation`.
-fn propagation(at: Path<'_>, mount: &Value, container: &Value, errors: &mut Errors) {
-    let Some(propagation) = mount["mountPropagation"].as_str() else { return };
-    errors.supported(at, propagation, &["Bidirectional", "HostToContainer", "None"]);
-    if propagation == "Bidirectional" && !flag(container, "/securityContext/privileged") {
-        errors.forbidden(at, "Bidirectional mount propagation is available only to privileged containers");
+fn propagation(propagation: At<'_, '_>, container: &At<'_, '_>, errors: &mut Errors) {
+    if !propagation.is_set() {
+        return;
+    }
+    propagation.supported(&["Bidirectional", "HostToContainer", "None"], errors);
+    if propagation.text() == "Bidirectional" && !container.field("securityContext.privileged").flag() {
+        let detail = "Bidirectional mount propagation is available only to privileged containers";
+        propagation.forbidden(detail, errors);
     }
 }
 
 /// `validateMountRecursiveReadOnly`.
-fn read_only(at: Path<'_>, mount: &Value, errors: &mut Errors) {
-    match mount["recursiveReadOnly"].as_str() {
-        None | Some("Disabled") => {}
-        Some("Enabled" | "IfPossible") => {
-            if !flag(mount, "/readOnly") {
-                errors.forbidden(at, "may only be specified when readOnly is true");
+fn read_only(recursive: At<'_, '_>, mount: &At<'_, '_>, errors: &mut Errors) {
+    match recursive.text() {
+        _ if !recursive.is_set() => {}
+        "Disabled" => {}
+        "Enabled" | "IfPossible" => {
+            if !mount.field("readOnly").flag() {
+                recursive.forbidden("may only be specified when readOnly is true", errors);
             }
-            if mount["mountPropagation"].as_str().is_some_and(|propagation| propagation != "None") {
-                errors.forbidden(at, "may only be specified when mountPropagation is None or not specified");
+            let propagation = mount.field("mountPropagation");
+            if propagation.is_set() && propagation.text() != "None" {
+                recursive.forbidden("may only be specified when mountPropagation is None or not specified", errors);
             }
         }
-        Some(other) => errors.supported(at, other, &["Disabled", "Enabled", "IfPossible"]),
+        _ => recursive.supported(&["Disabled", "Enabled", "IfPossible"], errors),
     }
 }
 

@@ -57,7 +57,7 @@ impl Builder {
     /// as kube-controller-manager does; off by default.
     #[must_use]
     pub fn validating_admission_policy_status(mut self, on: bool) -> Self {
-        self.validating_admission_policy_status = on;
+        self.built_in.policy_status = on;
         self
     }
 

@@ -25,7 +25,7 @@ impl Builder {
     /// default.
     #[must_use]
     pub fn cluster_role_aggregation(mut self, on: bool) -> Self {
-        self.cluster_role_aggregation = on;
+        self.built_in.cluster_roles = on;
         self
     }
 }

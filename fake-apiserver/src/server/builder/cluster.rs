@@ -37,7 +37,7 @@ impl Builder {
     ) -> Result<Arc<Cluster>, StartError> {
         let mut authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let described_others = self.read_others(&mut authentication)?;
-        let store = Store::with_history(self.history, self.history_bytes);
+        let store = Store::with_history(self.content.history, self.content.history_bytes);
         let catalogs = Arc::new(self.catalogs()?);
         let own = bound.iter().find_map(|bound| bound.secure.as_ref()).map(|(_, address)| reach::own_address(*address));
         let services = Arc::new(Known { given: self.services.clone(), own });
@@ -54,14 +54,14 @@ impl Builder {
         let admission = admission_chain::chain(&self.admission)?;
         let authenticator = Authenticator::new(authentication)?;
         let measures = Arc::<Measures>::default();
-        let coverage = self.coverage.then(Arc::<Coverage>::default);
+        let coverage = self.noted.coverage.then(Arc::<Coverage>::default);
         let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
         let (others, others_file) = others?;
         let described = authorizer::described(&self.authorization, &network, &self.clock, &measures, &coverage)?;
         let folders = admission.folders().map(Followed::folder);
         let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();
         let reloads = followed.iter().map(|followed| followed.reloads().clone()).collect();
-        let auditor = Auditor::new(&self.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
+        let auditor = Auditor::new(&self.noted.audit, &self.clock, &network, &runtime).map_err(StartError::Audit)?;
         let shared = reconcile::Shared {
             options: options.into(),
             store: store.clone(),
@@ -85,9 +85,9 @@ impl Builder {
             others,
             services,
             allow_privileged: self.allow_privileged,
-            request_timeout: (!self.patient).then_some(self.request_timeout),
-            write_latency: self.write_latency,
-            min_request_timeout: self.min_request_timeout,
+            request_timeout: (!self.serving.patient).then_some(self.serving.timeout),
+            write_latency: self.serving.write_latency,
+            min_request_timeout: self.serving.min_timeout,
             turns: Arc::new(Turns::new()),
             coverage,
             auditor: auditor.map(Arc::new),
@@ -99,7 +99,7 @@ impl Builder {
             store,
             ids,
             faults: Faults::recorded(recorder.clone()),
-            log: RequestLog::new(self.record_requests || recorder.is_on(), recorder),
+            log: RequestLog::new(self.noted.requests || recorder.is_on(), recorder),
             kubelets: KubeletsPlace::default(),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),
@@ -117,7 +117,7 @@ impl Builder {
 
     /// The recording, if there is one.
     fn recorder(&self, store: &Store, catalogs: &Arc<Catalogs>) -> Result<Recorder, StartError> {
-        let Some(path) = &self.record else { return Ok(Recorder::default()) };
+        let Some(path) = &self.noted.recording else { return Ok(Recorder::default()) };
         let (replicas, clock) = (self.replicas, &self.clock);
         recorder::start(&recorder::Subject { path, replicas, clock, store, catalogs })
             .map_err(|source| StartError::Record { path: path.clone(), source })
@@ -126,10 +126,10 @@ impl Builder {
     /// The reconcilers of a server that others reach at those addresses.
     fn reconcilers(&self, authentication: &auth::Config, addresses: &[SocketAddr]) -> reconcile::Options {
         reconcile::Options {
-            namespaces: self.namespace_controller,
-            cluster_roles: self.cluster_role_aggregation,
-            policy_status: self.validating_admission_policy_status,
-            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
+            namespaces: self.built_in.namespaces,
+            cluster_roles: self.built_in.cluster_roles,
+            policy_status: self.built_in.policy_status,
+            advertised: addresses.first().copied().unwrap_or((self.ports.address, 0).into()),
             endpoints: !self.reach.without_endpoints,
             trusted: Self::trusted(authentication),
             unserved_pages: self.page_gates.unserved(),

@@ -28,9 +28,9 @@ impl Builder {
         self.controllers.kinds = controllers.into_iter().collect();
         for controller in &self.controllers.kinds {
             match controller {
-                Controller::Namespace => self.namespace_controller = true,
-                Controller::ClusterRoleAggregation => self.cluster_role_aggregation = true,
-                Controller::ValidatingAdmissionPolicyStatus => self.validating_admission_policy_status = true,
+                Controller::Namespace => self.built_in.namespaces = true,
+                Controller::ClusterRoleAggregation => self.built_in.cluster_roles = true,
+                Controller::ValidatingAdmissionPolicyStatus => self.built_in.policy_status = true,
                 _ => {}
             }
         }

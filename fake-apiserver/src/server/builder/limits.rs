@@ -10,7 +10,7 @@ impl Builder {
     /// [`max_mutating_requests_inflight`](Self::max_mutating_requests_inflight), which has to be positive.
     #[must_use]
     pub fn priority_and_fairness(mut self, on: bool) -> Self {
-        self.limits.is_fair = on;
+        self.serving.limits.is_fair = on;
         self
     }
 
@@ -18,14 +18,14 @@ impl Builder {
     /// 0 means no limit, and further requests get 429, unless they come from `system:masters`.
     #[must_use]
     pub fn max_requests_inflight(mut self, requests: usize) -> Self {
-        self.limits.requests = requests;
+        self.serving.limits.requests = requests;
         self
     }
 
     /// The maximum of other concurrent requests of a replica; 200 by default. Without priority and fairness 0 means no limit.
     #[must_use]
     pub fn max_mutating_requests_inflight(mut self, requests: usize) -> Self {
-        self.limits.mutating_requests = requests;
+        self.serving.limits.mutating_requests = requests;
         self
     }
 
@@ -33,7 +33,7 @@ impl Builder {
     /// kube-apiserver is 100.)
     #[must_use]
     pub fn http2_max_streams_per_connection(mut self, streams: u32) -> Self {
-        self.limits.streams = if streams == 0 { Limits::default().streams } else { streams };
+        self.serving.limits.streams = if streams == 0 { Limits::default().streams } else { streams };
         self
     }
     /// The values that a label of a metric may have in `/metrics`: pairs such as `apiserver_request_total,code` and `200,201`
@@ -44,7 +44,7 @@ impl Builder {
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
         match AllowedLabels::of(pairs.into_iter().map(|(key, values)| (key.into(), values.into()))) {
-            Ok(allowed) => self.allowed_labels = allowed.into(),
+            Ok(allowed) => self.serving.allowed_labels = allowed.into(),
             Err(why) => self.error = self.error.or(Some(StartError::MetricLabels(why))),
         }
         self
@@ -54,7 +54,7 @@ impl Builder {
     /// one of these ends, as with Go's `netutil.LimitListener`; an idle one ends after 90 s.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.limits.connections = connections;
+        self.serving.limits.connections = connections;
         self
     }
 }

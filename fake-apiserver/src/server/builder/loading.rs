@@ -17,7 +17,7 @@ impl Builder {
     /// past. Definitions of custom resources among them bring about their kinds. What [`restore`](Builder::restore) is given counts more.
     #[must_use]
     pub fn load(mut self, objects: impl IntoIterator<Item = serde_json::Value>) -> Self {
-        self.loaded = objects.into_iter().map(Value::from).collect();
+        self.content.loaded = objects.into_iter().map(Value::from).collect();
         self
     }
 
@@ -25,7 +25,7 @@ impl Builder {
     /// the service `kubernetes` stay those of the recorded server. What [`restore`](Builder::restore) was given does not count.
     #[must_use]
     pub fn replay(mut self, moment: &Moment) -> Self {
-        self.state = Some(saved::of_moment(moment));
+        self.content.state = Some(saved::of_moment(moment));
         self.clock = Arc::new(ManualClock::new(moment.time));
         self.reach.without_endpoints = true;
         self
@@ -38,8 +38,8 @@ impl Builder {
         catalogs: &Catalogs,
         network: &Arc<Network>,
     ) -> Result<(), StartError> {
-        let loaded = std::mem::take(&mut self.loaded);
-        if let Some(state) = &self.state {
+        let loaded = std::mem::take(&mut self.content.loaded);
+        if let Some(state) = &self.content.state {
             store.take_over(saved::read(state, &catalogs.load().registry, |name| catalogs.reserve(name))?);
         } else if !loaded.is_empty() {
             store.take_over(content(&loaded, catalogs, network)?);

@@ -9,6 +9,7 @@ mod cluster;
 mod controllers;
 mod debug;
 mod error;
+mod groups;
 mod limits;
 mod loading;
 mod page_gates;
@@ -27,7 +28,6 @@ use super::control::state::Control;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
-use crate::audit::AuditOptions;
 use crate::auth;
 use crate::auth::authentication_options::AuthenticationOptions;
 use crate::auth::authorization_options::AuthorizationOptions;
@@ -36,33 +36,22 @@ use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::commit::saved;
 use crate::controllers::Settings;
 use crate::dice::Dice;
-use crate::http::{AllowedLabels, Limits, Origins, Replica};
+use crate::http::{Origins, Replica};
 use crate::ids::Ids;
 use crate::service_addresses::Given;
 use crate::webhook::ProxyCertificate;
 use bound::Bound;
 use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
+use groups::{BuiltIn, Content, Noted, Ports, Serving};
 use page_gates::PageGates;
 use pools::Pools;
 use reach::Reach;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The issuer of most clusters.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
-/// The default number of events that are kept.
-const DEFAULT_HISTORY: usize = 10_000;
-/// The default memory of these events, in bytes.
-const DEFAULT_HISTORY_BYTES: usize = 256 * 1024 * 1024;
-/// Upstream's default of `--request-timeout`.
-const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// Upstream's default of `--min-request-timeout`.
-const DEFAULT_MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1800);
-
 /// The description of a server, and its [start](Builder::start). A step whose name begins with `add` adds to earlier values,
 /// every other one replaces them. Invalid values fail the start.
 pub struct Builder {
@@ -70,13 +59,8 @@ pub struct Builder {
     error: Option<StartError>,
     /// Number of keys that verify service account tokens so far.
     key_pems: usize,
-    bind_address: IpAddr,
-    secure_port: Option<u16>,
-    insecure_port: Option<u16>,
-    tls_identity: Option<(String, String)>,
-    cert_dir: Option<PathBuf>,
+    ports: Ports,
     reach: Reach,
-    transport_security: Option<http::HeaderValue>,
     authentication: auth::Config,
     others: AuthenticationOptions,
     authorization: AuthorizationOptions,
@@ -85,31 +69,16 @@ pub struct Builder {
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
-    request_timeout: Duration,
-    min_request_timeout: Duration,
-    patient: bool,
-    write_latency: Duration,
-    history: usize,
-    history_bytes: usize,
+    serving: Serving,
+    noted: Noted,
+    built_in: BuiltIn,
+    content: Content,
     seed: Option<u64>,
-    limits: Limits,
-    record_requests: bool,
-    record: Option<PathBuf>,
-    coverage: bool,
-    audit: AuditOptions,
-    namespace_controller: bool,
-    cluster_role_aggregation: bool,
-    validating_admission_policy_status: bool,
     pools: Pools,
     services: Given,
     proxy_certificate: Option<ProxyCertificate>,
     runtime_config: Vec<(String, String)>,
-    state: Option<Vec<u8>>,
-    loaded: Vec<tree::Value>,
     page_gates: PageGates,
-    cors_allowed_origins: Vec<String>,
-    goaway_chance: f64,
-    allowed_labels: Arc<AllowedLabels>,
     controllers: Settings,
 }
 
@@ -118,13 +87,8 @@ impl Default for Builder {
         Builder {
             error: None,
             key_pems: 0,
-            bind_address: Ipv4Addr::LOCALHOST.into(),
-            secure_port: Some(0),
-            insecure_port: None,
-            tls_identity: None,
-            cert_dir: None,
+            ports: Ports::default(),
             reach: Reach::default(),
-            transport_security: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
             others: AuthenticationOptions::default(),
             authorization: AuthorizationOptions::default(),
@@ -133,31 +97,16 @@ impl Default for Builder {
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
-            request_timeout: DEFAULT_REQUEST_TIMEOUT,
-            min_request_timeout: DEFAULT_MIN_REQUEST_TIMEOUT,
-            patient: false,
-            write_latency: Duration::ZERO,
-            history: DEFAULT_HISTORY,
-            history_bytes: DEFAULT_HISTORY_BYTES,
+            serving: Serving::default(),
+            noted: Noted::default(),
+            built_in: BuiltIn::default(),
+            content: Content::default(),
             seed: None,
-            limits: Limits::default(),
-            record_requests: false,
-            record: None,
-            coverage: false,
-            audit: AuditOptions::default(),
-            namespace_controller: true,
-            cluster_role_aggregation: true,
-            validating_admission_policy_status: false,
             pools: Pools::default(),
             services: Given::default(),
             proxy_certificate: None,
             runtime_config: Vec::new(),
-            state: None,
-            loaded: Vec::new(),
             page_gates: PageGates::default(),
-            cors_allowed_origins: Vec::new(),
-            goaway_chance: 0.0,
-            allowed_labels: Arc::default(),
             controllers: Settings::default(),
         }
     }
@@ -196,7 +145,7 @@ impl Builder {
     /// before the oldest of them gets 410. The newest one is always kept.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
-        self.history = events;
+        self.content.history = events;
         self
     }
 
@@ -204,7 +153,7 @@ impl Builder {
     /// default. Beyond it the oldest are dropped, even if [`history`](Self::history) allows for more.
     #[must_use]
     pub fn history_bytes(mut self, bytes: usize) -> Self {
-        self.history_bytes = bytes;
+        self.content.history_bytes = bytes;
         self
     }
 
@@ -219,7 +168,7 @@ impl Builder {
     /// its clients go on where they were.
     #[must_use]
     pub fn restore(mut self, state: impl Into<Vec<u8>>) -> Self {
-        self.state = Some(state.into());
+        self.content.state = Some(state.into());
         self
     }
 
@@ -227,7 +176,7 @@ impl Builder {
     /// default. Without it they stay `Terminating`, as under envtest.
     #[must_use]
     pub fn namespace_controller(mut self, on: bool) -> Self {
-        self.namespace_controller = on;
+        self.built_in.namespaces = on;
         self
     }
 
@@ -241,7 +190,7 @@ impl Builder {
     pub async fn start(mut self) -> Result<FakeApiServer, StartError> {
         self.check()?;
         // The ids of the server before are not made again.
-        let past = self.state.as_deref().map(saved::revision).transpose()?.unwrap_or_default();
+        let past = self.content.state.as_deref().map(saved::revision).transpose()?.unwrap_or_default();
         let ids = self.seed.map_or_else(Ids::random, |seed| Ids::seeded(seed.wrapping_add(past)));
         let admin_token = format!("admin-{}", ids.uid());
         self = self.add_static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
@@ -249,9 +198,9 @@ impl Builder {
         (self, controllers_token) = self.add_controllers_user(&ids);
         self.authentication.front_proxy = self.front_proxy()?;
         self.add_signing_authority()?;
-        let identity = self.secure_port.map(|_| self.identity()).transpose()?;
-        let bound = bound::bind(self.bind_address, [self.secure_port, self.insecure_port], self.replicas)?;
-        let origins = Origins::of(&self.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
+        let identity = self.ports.secure.map(|_| self.identity()).transpose()?;
+        let bound = bound::bind(self.ports.address, [self.ports.secure, self.ports.insecure], self.replicas)?;
+        let origins = Origins::of(&self.serving.cors_allowed_origins).map_err(StartError::CorsAllowedOrigins)?;
         let shutdown = CancellationToken::new();
         let cluster = self.cluster(ids, &bound, &shutdown).await?;
         let mut server = FakeApiServer {
@@ -273,10 +222,13 @@ impl Builder {
             return Err(error);
         }
         self.pools.check()?;
-        if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.goaway_chance) {
+        if !(0.0..=MOST_GOAWAY_CHANCE).contains(&self.serving.goaway_chance) {
             return Err(StartError::GoawayChance);
         }
-        if self.limits.is_fair && self.limits.requests == 0 && self.limits.mutating_requests == 0 {
+        if self.serving.limits.is_fair
+            && self.serving.limits.requests == 0
+            && self.serving.limits.mutating_requests == 0
+        {
             return Err(StartError::NoSeats);
         }
         self.check_controllers()?;
@@ -300,15 +252,17 @@ impl Builder {
     fn identity(&self) -> Result<Identity, IdentityError> {
         let clients = self.authorities_of_connections();
         let clients = clients.as_ref();
-        if let Some((certificate, key)) = &self.tls_identity {
+        if let Some((certificate, key)) = &self.ports.identity {
             return Identity::from_pem(certificate, key, clients);
         }
         let names = self.reach.names();
-        let Some(folder) = &self.cert_dir else { return Ok(Identity::generate(self.bind_address, &names, clients)?.0) };
+        let Some(folder) = &self.ports.cert_dir else {
+            return Ok(Identity::generate(self.ports.address, &names, clients)?.0);
+        };
         if let Some(pair) = cert_dir::read(folder)? {
             return Identity::from_pem(&pair.certificate, &pair.key, clients);
         }
-        let (identity, pair) = Identity::generate(self.bind_address, &names, clients)?;
+        let (identity, pair) = Identity::generate(self.ports.address, &names, clients)?;
         cert_dir::write(folder, &pair)?;
         Ok(identity)
     }
@@ -329,13 +283,13 @@ impl Builder {
             let Some(address) = bound.address() else { continue };
             let address = self.reach.public(address);
             let mut replica =
-                Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
-            replica.transport_security.clone_from(&self.transport_security);
+                Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.serving.limits);
+            replica.transport_security.clone_from(&self.ports.transport_security);
             replica.pages.clone_from(&pages);
             replica.beside = server.control.clusters.beside.clone();
             replica.origins = origins.cloned();
-            replica.goaway_chance = self.goaway_chance;
-            replica.allowed_labels = self.allowed_labels.clone();
+            replica.goaway_chance = self.serving.goaway_chance;
+            replica.allowed_labels = self.serving.allowed_labels.clone();
             replica.dice = Dice::new(self.seed.map(|seed| seed.wrapping_add(index as u64)));
             let secure = bound.secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));

@@ -10,7 +10,7 @@ impl Builder {
     /// at most 34 s. A request that takes longer gets 504.
     #[must_use]
     pub fn request_timeout(mut self, longest: Duration) -> Self {
-        self.request_timeout = longest;
+        self.serving.timeout = longest;
         self
     }
 
@@ -18,7 +18,7 @@ impl Builder {
     /// twice as long.
     #[must_use]
     pub fn min_request_timeout(mut self, shortest: Duration) -> Self {
-        self.min_request_timeout = shortest;
+        self.serving.min_timeout = shortest;
         self
     }
 
@@ -26,7 +26,7 @@ impl Builder {
     /// with other work. Off by default.
     #[must_use]
     pub fn patient(mut self, patient: bool) -> Self {
-        self.patient = patient;
+        self.serving.patient = patient;
         self
     }
 
@@ -34,14 +34,14 @@ impl Builder {
     /// milliseconds; none by default. A test that fails without it and passes with it relies on the time that writes take.
     #[must_use]
     pub fn write_latency(mut self, latency: Duration) -> Self {
-        self.write_latency = latency;
+        self.serving.write_latency = latency;
         self
     }
 
     /// Keeps a record of the requests in memory, up to 256 MiB; beyond that the oldest are dropped.
     #[must_use]
     pub fn record_requests(mut self, record: bool) -> Self {
-        self.record_requests = record;
+        self.noted.requests = record;
         self
     }
 
@@ -50,35 +50,35 @@ impl Builder {
     /// [`replay`](Self::replay) serves the objects of any moment.
     #[must_use]
     pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
-        self.record = Some(path.into());
+        self.noted.recording = Some(path.into());
         self
     }
 
     /// Counts what rules decide: expressions of policies and definitions, verbs of roles, webhooks. [`FakeApiServer::coverage`](crate::FakeApiServer::coverage) tells.
     #[must_use]
     pub fn coverage(mut self, on: bool) -> Self {
-        self.coverage = on;
+        self.noted.coverage = on;
         self
     }
 
     /// Writes `audit.k8s.io/v1` events to a file: of all requests, unless a policy says of which.
     #[must_use]
     pub fn audit_log(mut self, path: impl Into<PathBuf>) -> Self {
-        self.audit.log.path = Some(path.into());
+        self.noted.audit.log.path = Some(path.into());
         self
     }
 
     /// The file with the policy, which says which requests are audited, and with what in their events.
     #[must_use]
     pub fn audit_policy_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.audit.policy_file = Some(path.into());
+        self.noted.audit.policy_file = Some(path.into());
         self
     }
 
     /// All options of auditing.
     #[must_use]
     pub fn audit(mut self, options: AuditOptions) -> Self {
-        self.audit = options;
+        self.noted.audit = options;
         self
     }
 }

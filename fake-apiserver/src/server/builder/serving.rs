@@ -9,36 +9,36 @@ impl Builder {
     /// The address to listen on; 127.0.0.1 by default.
     #[must_use]
     pub fn bind_address(mut self, address: IpAddr) -> Self {
-        self.bind_address = address;
+        self.ports.address = address;
         self
     }
 
     /// The HTTPS port of the first replica; the others get those that follow. 0, the default, is any free one.
     #[must_use]
     pub fn secure_port(mut self, port: u16) -> Self {
-        self.secure_port = Some(port);
+        self.ports.secure = Some(port);
         self
     }
 
     /// The plain HTTP port of the first replica, beside the HTTPS port; the others get those that follow. 0 is any free one.
     #[must_use]
     pub fn insecure_port(mut self, port: u16) -> Self {
-        self.insecure_port = Some(port);
+        self.ports.insecure = Some(port);
         self
     }
 
     /// Plain HTTP only, on any free port unless [`insecure_port`](Self::insecure_port) names one.
     #[must_use]
     pub fn insecure(mut self) -> Self {
-        self.secure_port = None;
-        self.insecure_port = self.insecure_port.or(Some(0));
+        self.ports.secure = None;
+        self.ports.insecure = self.ports.insecure.or(Some(0));
         self
     }
 
     /// The serving certificate (chain) and its key, as PEM. Without it an authority and a certificate are made.
     #[must_use]
     pub fn tls_identity(mut self, certificate_pem: impl Into<String>, key_pem: impl Into<String>) -> Self {
-        self.tls_identity = Some((certificate_pem.into(), key_pem.into()));
+        self.ports.identity = Some((certificate_pem.into(), key_pem.into()));
         self
     }
 
@@ -46,7 +46,7 @@ impl Builder {
     /// `apiserver.key` in it are used, or created there if neither exists.
     #[must_use]
     pub fn cert_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.cert_dir = Some(folder.into());
+        self.ports.cert_dir = Some(folder.into());
         self
     }
 
@@ -85,7 +85,7 @@ impl Builder {
     /// default.
     #[must_use]
     pub fn cors_allowed_origins(mut self, expressions: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.cors_allowed_origins = expressions.into_iter().map(Into::into).collect();
+        self.serving.cors_allowed_origins = expressions.into_iter().map(Into::into).collect();
         self
     }
 
@@ -93,7 +93,7 @@ impl Builder {
     /// (GOAWAY). With a [seed](Self::seed) they are the same ones on every run.
     #[must_use]
     pub fn goaway_chance(mut self, chance: f64) -> Self {
-        self.goaway_chance = chance;
+        self.serving.goaway_chance = chance;
         self
     }
 
@@ -103,7 +103,7 @@ impl Builder {
         let directives: Vec<String> = directives.into_iter().map(Into::into).collect();
         let text = directives.join("; ");
         match HeaderValue::try_from(&text) {
-            Ok(value) => self.transport_security = Some(value).filter(|_| !directives.is_empty()),
+            Ok(value) => self.ports.transport_security = Some(value).filter(|_| !directives.is_empty()),
             Err(_) => self.error = self.error.or(Some(StartError::TransportSecurity { directives: text })),
         }
         self

@@ -255,7 +255,7 @@ impl<'a> Dispatch<'a> {
             Failure::Refusal(_) => error_type(""),
         });
         match patched {
-            Ok(_) if !write.version.is_custom() && form.matched.kind != write.kind => {
+            Ok(_) if !write.version.is_converted_last() && form.matched.kind != write.kind => {
                 // Upstream has the object converted to the version of the request, which it cannot do without a detour.
                 let [from, to] =
                     [form.matched.kind, write.kind].map(|kind| format!("({}.{})", kind.version, kind.kind));

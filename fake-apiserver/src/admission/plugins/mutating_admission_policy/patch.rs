@@ -138,10 +138,10 @@ impl<'t> Target<'t> {
     /// bodies of subresources are not.
     fn ty(&self) -> Result<Type<'t>, String> {
         let Matched { version, kind } = self.matched;
-        let ty = match self.matched.is_custom() {
-            true => version.structural().map(|schema| Type::custom(schema.root())),
-            false if (kind.group, kind.version) != (&*version.group, &*version.name) => None,
-            false => self.matched.ty().map(Type::built_in),
+        let ty = match self.matched.is_typed() {
+            false => version.structural().map(|schema| Type::custom(schema.root())),
+            true if (kind.group, kind.version) != (&*version.group, &*version.name) => None,
+            true => self.matched.ty().map(Type::built_in),
         };
         ty.ok_or_else(|| format!("no corresponding type for {}/{}, Kind={}", kind.group, kind.version, kind.kind))
     }
@@ -159,20 +159,20 @@ impl<'t> Target<'t> {
         let (version, kind) = (self.matched.version, self.matched.kind);
         // A patch may change the kind.
         let named = |field: &str| patched[field].as_str().unwrap_or_default();
-        let other = (!self.matched.is_custom() && named("kind") != kind.kind)
+        let other = (self.matched.is_typed() && named("kind") != kind.kind)
             .then(|| schema::lookup(named("apiVersion"), named("kind")));
         let ty = other.flatten().or_else(|| self.matched.ty()).ok_or_else(|| internal("unknown kind".into()))?;
         let decoded = schema::check(patched, ty).map_err(|why| match strict {
             true => internal(why.to_string()),
             false => Failure::Policy(why.to_string()),
         })?;
-        if strict && !decoded.findings.is_empty() && !self.matched.is_custom() {
+        if strict && !decoded.findings.is_empty() && self.matched.is_typed() {
             return Err(internal(format!("strict decoding error: {}", decoded.findings.join(", "))));
         }
         let mut object = decoded.object;
         object["apiVersion"] = kind.api_version().into();
         object["kind"] = kind.kind.into();
-        if self.matched.is_custom() {
+        if !self.matched.is_typed() {
             version.apply_schema(&mut object, self.deadline).map_err(|why| internal(why.to_string()))?;
         }
         Ok(object)

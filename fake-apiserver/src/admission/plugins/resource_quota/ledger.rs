@@ -12,11 +12,8 @@
 
 use super::quota::Quota;
 use crate::admission::Attributes;
-use crate::clock::format_seconds;
-use crate::commit::server::MANAGER;
-use crate::commit::{Change, draft};
+use crate::commit::{Change, Own};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::managers::Writer;
 use crate::registry::{Amounts, child, ids};
 use crate::store::{Entry, Key, Scope};
 use std::collections::BTreeMap;
@@ -164,10 +161,9 @@ impl Page {
 /// The change of what is used of a quota.
 fn with_used(write: &Attributes<'_>, quota: &Quota, used: &Amounts) -> ApiResult<Change> {
     let resource = write.registry.known(ids::RESOURCE_QUOTAS);
-    let now = format_seconds(write.clock.now());
     let old = quota.entry.object();
     let mut new = old.clone();
     child(&mut new, "status")["used"] = used.value();
-    resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), &mut new);
-    Ok(Change::Put(draft(resource, &new)?))
+    let own = Own::new(resource, write.commits, write.ids, write.clock.now()).through("status");
+    own.changed(&quota.entry, &old, &mut new)
 }

@@ -224,10 +224,10 @@ impl MutatingWebhooks {
     }
 }
 
-/// Whether the write has changed the managers of the fields: they have the time, to the nanosecond. Custom resources have it to the second.
+/// Whether the write has changed the managers of the fields: they have the time, to the nanosecond. Maps have it to the second.
 fn has_new_managers(write: &Attributes<'_>, object: &Value) -> bool {
     let managers = |object: &Value| object.pointer("/metadata/managedFields").cloned();
-    let is_typed = !write.version.is_custom() || write.kind != Kind::of(write.version, "");
+    let is_typed = write.version.is_typed() || write.kind != Kind::of(write.version, "");
     is_typed && managers(object).is_some() && managers(object) != write.old.and_then(managers)
 }
 

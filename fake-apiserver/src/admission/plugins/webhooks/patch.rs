@@ -51,13 +51,13 @@ impl Call<'_> {
     /// The patched document as an object of its kind. Fields that the kind does not have are dropped.
     fn decoded(&self, patched: &Value) -> Result<Value, Failure> {
         let internal = |why: String| Failure::Refusal(ApiError::internal(why));
-        let (version, kind, is_custom) = (self.matched.version, self.matched.kind, self.matched.is_custom());
-        self.check_kind(patched, is_custom)?;
+        let (version, kind, is_typed) = (self.matched.version, self.matched.kind, self.matched.is_typed());
+        self.check_kind(patched, is_typed)?;
         let Some(ty) = self.matched.ty() else { return Ok(patched.clone()) };
         let mut decoded = schema::check(patched, ty).map_err(|why| internal(why.to_string()))?.object;
         decoded["apiVersion"] = kind.api_version().into();
         decoded["kind"] = kind.kind.into();
-        if is_custom {
+        if !is_typed {
             let pruned = version.apply_schema(&mut decoded, self.write.deadline);
             pruned.map_err(|why| internal(why.to_string()))?;
         }
@@ -65,16 +65,16 @@ impl Call<'_> {
     }
 
     /// Refuses a document of another kind. One that names none is of the right kind.
-    fn check_kind(&self, patched: &Value, is_custom: bool) -> Result<(), Failure> {
+    fn check_kind(&self, patched: &Value, is_typed: bool) -> Result<(), Failure> {
         let (version, own) = (self.matched.version, self.matched.kind);
         let own_version = own.api_version();
         let api_version = patched["apiVersion"].as_str().filter(|text| !text.is_empty()).unwrap_or(&own_version);
         let kind = patched["kind"].as_str().filter(|text| !text.is_empty()).unwrap_or(own.kind);
-        if kind == own.kind && (api_version == own_version || is_custom) {
+        if kind == own.kind && (api_version == own_version || !is_typed) {
             return Ok(());
         }
         let refusal = match schema::lookup(api_version, kind) {
-            _ if is_custom => {
+            _ if !is_typed => {
                 let finding = FieldError::invalid("kind", &kind.into(), format!("must be {}", own.kind));
                 ApiError::invalid(Qualified { group: own.group, resource: kind }, meta::name(patched), &[finding])
             }
