@@ -1,6 +1,7 @@
 //! Requests of a loop to the server.
 
 use crate::resource::{Key, Resource};
+use std::borrow::Cow;
 use std::time::Duration;
 use tree::Value;
 
@@ -66,7 +67,7 @@ pub enum Act {
         /// Whether it is a warning.
         warning: bool,
         /// The reason, such as `ScalingReplicaSet`.
-        reason: &'static str,
+        reason: Cow<'static, str>,
         /// The message.
         message: String,
     },

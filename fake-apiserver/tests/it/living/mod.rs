@@ -7,6 +7,7 @@ mod certificates;
 mod driver;
 mod garbage;
 mod growth;
+mod stages;
 mod upkeep;
 mod volumes;
 mod workloads;
