@@ -82,6 +82,10 @@ pub enum PatchType {
     Strategic,
     /// `application/json-patch+json`
     Json,
+    /// `application/merge-patch+json`, as that field manager.
+    MergeAs(&'static str),
+    /// `application/apply-patch+yaml`, by force, as that field manager.
+    ApplyAs(&'static str),
 }
 
 /// The end of an object's dependents as it is deleted.

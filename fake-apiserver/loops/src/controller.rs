@@ -7,6 +7,7 @@ use crate::autoscaling::Autoscalers;
 use crate::certificates::{Approver, Cleaner, Signer};
 use crate::garbage::GarbageCollector;
 use crate::lifecycle::{Eviction, Nodes};
+use crate::migration::Migrator;
 use crate::nodes::Book;
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
@@ -105,6 +106,7 @@ impl Controller {
     /// The loop that does its work; `None` if no loop does.
     pub fn make(self, tools: &Tools) -> Option<Box<dyn Loop>> {
         Some(match self {
+            Controller::StorageVersionMigrator => Box::<Migrator>::default(),
             Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),

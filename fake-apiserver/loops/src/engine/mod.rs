@@ -13,6 +13,7 @@ mod recorder;
 mod request;
 mod run;
 
+pub(crate) use request::path;
 pub use request::Request;
 pub use run::{Done, Run};
 
