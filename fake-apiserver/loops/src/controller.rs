@@ -13,7 +13,7 @@ use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
 use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, VolumeProtection};
-use crate::volumes::{Binder, Ephemeral};
+use crate::volumes::{AttachDetach, Binder, Ephemeral, Expander};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
@@ -111,6 +111,8 @@ impl Controller {
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
             Controller::PersistentVolumeBinder => Box::<Binder>::default(),
+            Controller::AttachDetach => Box::<AttachDetach>::default(),
+            Controller::PersistentVolumeExpander => Box::<Expander>::default(),
             Controller::EphemeralVolume => Box::<Ephemeral>::default(),
             Controller::NodeLifecycle => Box::<Nodes>::default(),
             Controller::TaintEviction => Box::<Eviction>::default(),

@@ -4,6 +4,7 @@ use super::{LEASES, NODES};
 use crate::act::Act;
 use crate::plan::{Plan, View};
 use crate::resource::Key;
+use crate::volumes::MANAGED;
 use crate::workloads::facts::conditions;
 use crate::workloads::facts::read::{self, stamp};
 use jiff::Timestamp;
@@ -109,7 +110,7 @@ fn registered(name: &str, index: usize, now: Timestamp) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {
+        "metadata": {"name": name, "annotations": {MANAGED: "true"}, "labels": {
             "beta.kubernetes.io/arch": "amd64",
             "beta.kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",
