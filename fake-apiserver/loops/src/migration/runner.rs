@@ -29,7 +29,7 @@ pub(super) fn turns(group: &str, plural: &str, view: &View<'_>) -> Plan {
         acts.extend(update(over, over_status(over, view)));
     }
     let waiting = all.iter().filter(|one| !is_running(one) && !is_over(one));
-    let first = waiting.min_by_key(|one| (read::text(one, "/metadata/creationTimestamp"), meta::name(one)));
+    let first = waiting.min_by(|one, other| age(one).cmp(&age(other)));
     if let Some(first) = first.filter(|_| !all.iter().any(|one| is_running(one) && !is_over(one))) {
         acts.extend(definition.map(|definition| begun(definition, meta::name(first), view)));
         let mut status = status::of(first);
@@ -39,6 +39,11 @@ pub(super) fn turns(group: &str, plural: &str, view: &View<'_>) -> Plan {
         acts.extend(update(first, status));
     }
     Plan::of(acts)
+}
+
+/// The order in which migrations get their turn.
+fn age(migration: &Value) -> (&str, &str) {
+    (read::text(migration, "/metadata/creationTimestamp"), meta::name(migration))
 }
 
 fn over_status(migration: &Value, view: &View<'_>) -> Value {

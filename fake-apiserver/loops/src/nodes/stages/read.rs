@@ -146,6 +146,7 @@ fn about(at: &At<'_>) -> Read<Stageable> {
     match (group, at.field("kind").text()?) {
         ("v1" | "", "Pod") => Ok(Stageable::Pod),
         ("v1" | "", "Node") => Ok(Stageable::Node),
+        ("", kind) => at.fail(format!("stages of {kind} are not supported: only those of Pod and Node in v1")),
         (_, kind) => at.fail(format!("stages of {kind} in {group} are not supported: only those of Pod and Node in v1")),
     }
 }
