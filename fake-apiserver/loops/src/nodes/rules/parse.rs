@@ -251,7 +251,7 @@ mod tests {
             ("*: ready, gone", 11, "gone after and a time, or gone after grace", "\"gone\""),
             ("*: ready, gon", 11, "gone after, cpu, memory, log, exec or port", "\"gon\""),
             ("*: ready, port 0 at 127.0.0.1:1", 16, "a port from 1 to 65535", "\"0\""),
-            ("*: ready, port 80 at here", 21, "an address such as 127.0.0.1:8080", "\"here\""),
+            ("*: ready, port 80 at here", 22, "an address such as 127.0.0.1:8080", "\"here\""),
             ("*: ready, cpu much", 15, "a quantity such as 200m or 64Mi", "\"much\""),
             ("*: ready, log it", 15, "a text in single quotes", "\"it\""),
             ("*: ready, exec 'a'", 19, "prints and a text in single quotes", "nothing"),

@@ -141,7 +141,7 @@ impl Reader<'_> {
 
     /// The steps of a path, behind its first dot.
     fn path(&mut self, steps: &mut Vec<Step>) -> Result<(), String> {
-        let mut is_dotted = true;
+        let (mut is_dotted, before) = (true, steps.len());
         loop {
             if let Some(rest) = self.rest.strip_prefix('[') {
                 self.rest = rest;
@@ -154,7 +154,7 @@ impl Reader<'_> {
                 let (name, rest) = self.rest.split_at(end);
                 steps.push(Step::Field(name.to_owned()));
                 self.rest = rest;
-            } else if is_dotted && !steps.is_empty() && self.rest.is_empty() {
+            } else if is_dotted && steps.len() > before {
                 return self.fail();
             } else {
                 return Ok(());

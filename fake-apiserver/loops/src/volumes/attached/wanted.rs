@@ -43,8 +43,8 @@ impl Wanted<'_> {
 
 /// The words for who else has a volume, for a pod in that namespace, which must not know the names of pods in others.
 pub(super) fn said_of(others: &[&Arc<Value>], namespace: &str) -> String {
-    let (near, far): (Vec<_>, Vec<_>) = others.iter().partition(|pod| meta::namespace(pod) == namespace);
-    let names: Vec<&str> = near.iter().map(|pod| meta::name(pod)).collect();
+    let (near, far): (Vec<_>, Vec<_>) = others.iter().copied().partition(|pod: &&Arc<Value>| meta::namespace(pod) == namespace);
+    let names: Vec<&str> = near.iter().map(|pod: &&Arc<Value>| meta::name(pod)).collect();
     match (names.len(), far.len()) {
         (0, 0) => {
             "Volume is already exclusively attached to one node, waiting on detach before it can be attached to another node".to_owned()

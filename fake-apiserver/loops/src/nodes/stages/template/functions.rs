@@ -95,7 +95,7 @@ impl Function {
         let count = arguments.len();
         if count < least || count > most {
             let wanted = if most == least { least.to_string() } else { format!("at least {least}") };
-            return Err(format!("wrong number of args: want {wanted} got {count}"));
+            return Err(format!("wrong number of args for {}: want {wanted} got {count}", self.name()));
         }
         match self {
             Function::And | Function::Or => Ok(arguments.into_iter().last().unwrap_or(Data::Nothing)),
@@ -226,7 +226,7 @@ fn index(arguments: Vec<Data>) -> Called {
             (Data::Nothing | Data::Json(Value::Null), _) => return Err("index of untyped nil".to_owned()),
             (Data::Json(Value::Array(items)), Data::Int(index)) => {
                 let found = usize::try_from(index).ok().and_then(|index| items.get(index));
-                Data::Json(found.ok_or_else(|| format!("index out of range: {index}"))?.clone())
+                Data::Json(found.ok_or("reflect: slice index out of range")?.clone())
             }
             (Data::Json(Value::Object(fields)), Data::Json(Value::String(name))) => {
                 fields.get(&name).map_or(Data::Nothing, |value| Data::Json(value.clone()))
@@ -255,7 +255,19 @@ fn length(data: &Data) -> Called {
     Ok(Data::Int(i64::try_from(length).unwrap_or(i64::MAX)))
 }
 
-const INCOMPATIBLE: &str = "incompatible types for comparison";
+/// The refusal to compare values of different kinds.
+fn incompatible<T>(one: &Data, other: &Data) -> Result<T, String> {
+    let name = |data: &Data| match data {
+        Data::Int(_) => "int",
+        Data::Json(Value::Number(_)) => "json.Number",
+        Data::Json(Value::Bool(_)) => "bool",
+        Data::Json(Value::Array(_)) => "[]interface {}",
+        Data::Json(Value::Object(_)) => "map[string]interface {}",
+        Data::Json(_) => "string",
+        Data::Nothing => "nil",
+    };
+    Err(format!("incompatible types for comparison: {} and {}", name(one), name(other)))
+}
 
 /// The kind of a value that can be compared; a number of an object is a text.
 fn basic(data: &Data) -> Option<Value> {
@@ -276,10 +288,10 @@ fn equal(arguments: &[Data]) -> Result<bool, String> {
     let (first, others) = (&arguments[0], &arguments[1..]);
     for other in others {
         let equal = match (basic(first), basic(other)) {
-            (Some(one), Some(other)) if std::mem::discriminant(&one) == std::mem::discriminant(&other) => one == other,
+            (Some(one), Some(two)) if std::mem::discriminant(&one) == std::mem::discriminant(&two) => one == two,
             _ if is_nothing(first) || is_nothing(other) => is_nothing(first) && is_nothing(other),
             (None, None) => return Err("non-comparable types".to_owned()),
-            _ => return Err(INCOMPATIBLE.to_owned()),
+            _ => return incompatible(first, other),
         };
         if equal {
             return Ok(true);
@@ -292,7 +304,7 @@ fn order(arguments: &[Data]) -> Result<Ordering, String> {
     match (basic(&arguments[0]), basic(&arguments[1])) {
         (Some(Value::String(one)), Some(Value::String(other))) => Ok(one.cmp(&other)),
         (Some(Value::Number(one)), Some(Value::Number(other))) => Ok(one.as_i64().cmp(&other.as_i64())),
-        (Some(_), Some(_)) => Err(INCOMPATIBLE.to_owned()),
+        (Some(_), Some(_)) => incompatible(&arguments[0], &arguments[1]),
         _ => Err("invalid type for comparison".to_owned()),
     }
 }

@@ -118,6 +118,9 @@ impl Parser {
         loop {
             let command = self.command(tokens)?;
             let Some(first) = command.first() else { return self.fail("missing value for command") };
+            if *first == Operand::Constant(Data::Nothing) {
+                return self.fail("nil is not a command");
+            }
             if !pipe.commands.is_empty() && !matches!(first, Operand::Function(_)) {
                 return self.fail("non executable command in pipeline");
             }

@@ -148,7 +148,10 @@ impl Runner<'_> {
         arguments.extend(last);
         function
             .call(arguments, self.around)
-            .map_err(|message| format!("error calling {}: {message}", function.name()))
+            .map_err(|message| match message.starts_with("wrong number of args") {
+                true => message,
+                false => format!("error calling {}: {message}", function.name()),
+            })
     }
 
     fn operand(&mut self, operand: &Operand, dot: &Data) -> Result<Data, String> {
