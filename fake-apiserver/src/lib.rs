@@ -113,9 +113,8 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use commit::loaded::LoadError;
 pub use commit::saved::StateError;
 pub use control;
-pub use controllers::{
-    Controller, Controllers, ControllersError, PodRuleError, PodRules, StageError, Stages, Step, UnknownController,
-};
+pub use controllers::UnknownController;
+pub use controllers::{Controller, Controllers, ControllersError, PodRuleError, PodRules, StageError, Stages, Step};
 pub use fault::{Fault, FaultId, Faults, On};
 pub use server::{Builder, CallError, FakeApiServer, Fork, IdentityError, RunningReplica, Seed, StartError};
 pub use version::git_version;

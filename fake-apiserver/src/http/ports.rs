@@ -28,10 +28,7 @@ const WAITING: usize = 16;
 const CHUNK: usize = 32 * 1024;
 
 /// Carries bytes between a client and ports until all ports are closed, or the client leaves.
-pub(super) async fn forward(
-    socket: &mut Socket,
-    ports: Vec<(u16, Result<SocketAddr, String>)>,
-) -> Result<(), Error> {
+pub(super) async fn forward(socket: &mut Socket, ports: Vec<(u16, Result<SocketAddr, String>)>) -> Result<(), Error> {
     let (mut to_client, mut from_client) = socket.split();
     let (sent, mut waiting) = channel::<Bytes>(WAITING);
     let (mut inlets, mut carried) = (Vec::new(), Vec::new());
@@ -46,7 +43,7 @@ pub(super) async fn forward(
         while let Some(message) = waiting.recv().await {
             to_client.send(Message::Binary(message)).await?;
         }
-        Ok(())
+        Ok::<(), Error>(())
     };
     let incoming = async {
         while let Some(message) = from_client.next().await {

@@ -129,7 +129,9 @@ fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
         return refusal(StatusCode::FORBIDDEN, "");
     }
     let protocol = match &session.what {
-        What::Channels(channels) => Some(channels.protocol).filter(|name| !name.is_empty()).map(HeaderValue::from_static),
+        What::Channels(channels) => {
+            Some(channels.protocol).filter(|name| !name.is_empty()).map(HeaderValue::from_static)
+        }
         What::Watch(_) => headers.get(SEC_WEBSOCKET_PROTOCOL).filter(|protocol| !protocol.is_empty()).cloned(),
     };
     if text(protocol.as_ref()).contains(',') {

@@ -6,7 +6,9 @@ use super::gates::Setting;
 use super::told;
 use super::values::Listed;
 use anyhow::Context;
-use fake_apiserver::{AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StageError, Stages, StartError};
+use fake_apiserver::{
+    AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StageError, Stages, StartError,
+};
 use fake_apiserver_check::capture;
 use std::path::Path;
 use std::time::Duration;
@@ -200,7 +202,8 @@ fn named(items: &[String]) -> impl Iterator<Item = String> {
 /// The stages in a file.
 fn stages(path: &Path) -> anyhow::Result<Stages> {
     let text = read(STAGES, path)?;
-    text.parse().map_err(|StageError { line, message }| anyhow::anyhow!("--{STAGES} {}:{line}: {message}", path.display()))
+    text.parse()
+        .map_err(|StageError { line, message }| anyhow::anyhow!("--{STAGES} {}:{line}: {message}", path.display()))
 }
 
 fn read(flag: &str, path: &Path) -> anyhow::Result<String> {

@@ -146,7 +146,8 @@ fn files_that_cannot_be_read() {
 fn stages_that_are_not_supported_are_refused_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("stages.yaml");
-    let stage = "apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: a}\nspec:\n  resourceRef: {kind: Job}\n";
+    let stage =
+        "apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: a}\nspec:\n  resourceRef: {kind: Job}\n";
     std::fs::write(&file, stage).unwrap();
     let argument = format!("--stages={}", file.display());
     let error = parse(&[&argument]).unwrap().builder().err().unwrap();

@@ -13,8 +13,8 @@ mod recorder;
 mod request;
 mod run;
 
-pub(crate) use request::path;
 pub use request::Request;
+pub(crate) use request::path;
 pub use run::{Done, Run};
 
 use crate::kinds::Kinds;

@@ -147,7 +147,11 @@ fn ask(migration: &Value, view: &View<'_>) -> Plan {
         let place = if group.is_empty() { format!("/{version}") } else { format!("{group}/{version}") };
         let named = format!("{place}, Resource={plural}");
         let verbs = VERBS.join(" ");
-        return refused(migration, &format!("resource {named:?} does not support discovery operations: [{verbs}]"), view);
+        return refused(
+            migration,
+            &format!("resource {named:?} does not support discovery operations: [{verbs}]"),
+            view,
+        );
     }
     let namespace = if kind.namespaced { NOWHERE } else { "" };
     let collection = Key { namespace: namespace.to_owned(), name: String::new() };

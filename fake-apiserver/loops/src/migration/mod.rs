@@ -123,7 +123,8 @@ fn set(status: &mut Value, kind: &str, value: &str, (reason, message): (&str, &s
 
 /// Whether it is less than a minute since a migration was created, so that its resource may be one that is served soon.
 fn is_new(migration: &Value, now: Timestamp) -> bool {
-    read::time(migration, "/metadata/creationTimestamp").is_some_and(|time| read::until(read::after(time, 60), now).is_some())
+    read::time(migration, "/metadata/creationTimestamp")
+        .is_some_and(|time| read::until(read::after(time, 60), now).is_some())
 }
 
 /// The revision of an object as a number.

@@ -69,9 +69,7 @@ fn ended(definition: &Value, succeeded: bool, view: &View<'_>) -> Act {
     let observed = condition.map(|condition| read::int(condition, "/observedGeneration"));
     let is_same = observed == Some(meta::generation(definition));
     let said = match (succeeded, is_same) {
-        (true, true) => {
-            ("MigrationSucceeded", "The migration has succeeded and the stored versions have been updated")
-        }
+        (true, true) => ("MigrationSucceeded", "The migration has succeeded and the stored versions have been updated"),
         (true, false) => (
             "MigrationSucceeded",
             "The migration has succeeded but the stored versions have not been updated due to a generation mismatch",

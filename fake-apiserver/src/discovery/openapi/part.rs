@@ -213,9 +213,12 @@ mod tests {
         "parameters":{"p":{"in":"query"}}}"##;
 
     fn document() -> Document {
-        let texts = |all: &[(&str, &str)]| all.iter().map(|(name, text)| ((*name).into(), (*text).to_owned())).collect();
-        let models = |all: &[(&str, &'static str)]| all.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
-        let same = r#"{"type":"object","x-kubernetes-group-version-kind":[{"group":"z","kind":"Same","version":"v1"}]}"#;
+        let texts =
+            |all: &[(&str, &str)]| all.iter().map(|(name, text)| ((*name).into(), (*text).to_owned())).collect();
+        let models =
+            |all: &[(&str, &'static str)]| all.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
+        let same =
+            r#"{"type":"object","x-kubernetes-group-version-kind":[{"group":"z","kind":"Same","version":"v1"}]}"#;
         Document {
             paths: texts(&[("/api/", "{}")]),
             models: models(&[("Same", same), ("Odd", r#"{"type":"integer"}"#), ("Odd_v2", r#"{"type":"null"}"#)]),
@@ -244,7 +247,10 @@ mod tests {
             document.paths["/apis/g/v1/things"],
             r##"{"get":{"schema":{"$ref":"#/definitions/Thing"},"parameters":[{"$ref":"#/parameters/p_v2"}]}}"##
         );
-        assert_eq!((&*document.parameters["p"], &*document.parameters["p_v2"]), (r#"{"in":"path"}"#, r#"{"in":"query"}"#));
+        assert_eq!(
+            (&*document.parameters["p"], &*document.parameters["p_v2"]),
+            (r#"{"in":"path"}"#, r#"{"in":"query"}"#)
+        );
         let before = (document.models.len(), document.paths.len());
         merge(&mut document, &part);
         assert_eq!((document.models.len(), document.paths.len()), before, "its paths are there");

@@ -8,9 +8,9 @@ use http::Request;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_tungstenite::{WebSocketStream, client_async};
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const RULES: &str = "/apis/rules.fake-apiserver.test/v1/namespaces/default/podrules";
@@ -52,11 +52,7 @@ async fn a_log_says_what_its_rule_says() {
 }
 
 /// A connection that has switched to streams; or the refusal.
-async fn open(
-    server: &FakeApiServer,
-    path: &str,
-    protocol: &str,
-) -> Result<WebSocketStream<TcpStream>, (u16, String)> {
+async fn open(server: &FakeApiServer, path: &str, protocol: &str) -> Result<WebSocketStream<TcpStream>, (u16, String)> {
     let (key, authorization) = (generate_key(), format!("Bearer {}", server.admin_token()));
     let mut request = Request::get(format!("ws://fake{PODS}/{path}")).body(()).expect("a request");
     for (name, value) in [

@@ -50,7 +50,8 @@ async fn a_driver_that_does_nothing_is_told_of_and_one_that_fails() {
     pass(&server, 120).await;
     assert!(told(&mut client, "Pod").await.contains(&late));
     let path = format!("{ATTACHMENTS}/{}/status", text(attachment, "/metadata/name"));
-    let error = json!({"status": {"attached": false, "attachError": {"message": "no room", "time": "2030-01-01T00:00:00Z"}}});
+    let error =
+        json!({"status": {"attached": false, "attachError": {"message": "no room", "time": "2030-01-01T00:00:00Z"}}});
     client.patch(MERGE_PATCH, &path, &error).await.expect(200);
     quiet(&server).await;
     assert!(told(&mut client, "Pod").await.contains(&failed("no room")));
@@ -59,7 +60,10 @@ async fn a_driver_that_does_nothing_is_told_of_and_one_that_fails() {
     let succeeded = "SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume \"v\" ";
     assert!(told(&mut client, "Pod").await.contains(&succeeded.to_owned()));
     let node = client.get("/api/v1/nodes/node-1").await.expect(200);
-    assert_eq!(node["status"]["volumesAttached"], json!([{"name": "kubernetes.io/csi/example.com^h", "devicePath": ""}]));
+    assert_eq!(
+        node["status"]["volumesAttached"],
+        json!([{"name": "kubernetes.io/csi/example.com^h", "devicePath": ""}])
+    );
     server.shutdown().await;
 }
 

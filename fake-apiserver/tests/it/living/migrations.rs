@@ -67,7 +67,11 @@ async fn migrations_of_a_resource_take_turns() {
     for name in ["a", "b"] {
         assert_eq!(said(&mut client, name).await, [COMPLETED, "Succeeded=True Migration completed"]);
     }
-    let written = server.requests().iter().filter(|one| one.method == "PATCH" && one.uri.to_string().contains("/configmaps/")).count();
+    let written = server
+        .requests()
+        .iter()
+        .filter(|one| one.method == "PATCH" && one.uri.to_string().contains("/configmaps/"))
+        .count();
     assert_eq!(written, 2 * maps);
     server.shutdown().await;
 }

@@ -127,7 +127,10 @@ async fn nodes_and_pods_go_through_stages() {
     add_pod(&mut client, "late", json!({"example.com/delay": "1m"})).await;
     quiet(&server).await;
     let node = client.get("/api/v1/nodes/node-1").await.expect(200);
-    assert_eq!((&node["status"]["conditions"], &node["spec"]["taints"][0]["key"]), (&Value::Null, &json!("node.kubernetes.io/not-ready")));
+    assert_eq!(
+        (&node["status"]["conditions"], &node["spec"]["taints"][0]["key"]),
+        (&Value::Null, &json!("node.kubernetes.io/not-ready"))
+    );
     assert_eq!(pod(&mut client, "web").await["spec"]["nodeName"], Value::Null);
     pass(&server, 3).await;
     let node = client.get("/api/v1/nodes/node-1").await.expect(200);
@@ -221,16 +224,39 @@ async fn stages_that_lead_to_each_other_are_slowed_down_and_told_of() {
 
 #[test]
 fn what_is_not_supported_is_named_with_its_line() {
-    let stage = |spec: &str| format!("# stages\n---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {{name: a}}\nspec:\n{spec}");
+    let stage = |spec: &str| {
+        format!("# stages\n---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {{name: a}}\nspec:\n{spec}")
+    };
     let about = "  resourceRef: {kind: Pod}\n";
     for (spec, expected) in [
-        ("  resourceRef: {kind: Deployment, apiGroup: apps/v1}\n".to_owned(), "line 7: spec.resourceRef: stages of Deployment in apps/v1 are not supported: only those of Pod and Node in v1"),
-        (format!("{about}  selector:\n    matchExpressions:\n    - cel: {{expression: 'true'}}\n"), "line 10: spec.selector.matchExpressions[0].cel: cel is not supported here"),
-        (format!("{about}  selector:\n    matchExpressions:\n    - {{key: .a | length, operator: Exists}}\n"), "line 10: spec.selector.matchExpressions[0].key: \"length\" is not supported in a query"),
-        (format!("{about}  delay: {{durationMilliseconds: -1}}\n"), "line 8: spec.delay.durationMilliseconds: expected a whole number that is not negative"),
-        (format!("{about}  next:\n    statusTemplate: |\n      a: 1\n      b: {{{{ lower .a }}}}\n"), "line 11: spec.next.statusTemplate: the function lower is not supported in a template"),
-        (format!("{about}  next:\n    event: {{type: Odd}}\n"), "line 9: spec.next.event.type: an event is Normal or Warning, and not \"Odd\""),
-        (format!("{about}  steps:\n  - apply: {{template: a}}\n"), "line 9: spec.steps[0].apply: apply is not supported here"),
+        (
+            "  resourceRef: {kind: Deployment, apiGroup: apps/v1}\n".to_owned(),
+            "line 7: spec.resourceRef: stages of Deployment in apps/v1 are not supported: only those of Pod and Node in v1",
+        ),
+        (
+            format!("{about}  selector:\n    matchExpressions:\n    - cel: {{expression: 'true'}}\n"),
+            "line 10: spec.selector.matchExpressions[0].cel: cel is not supported here",
+        ),
+        (
+            format!("{about}  selector:\n    matchExpressions:\n    - {{key: .a | length, operator: Exists}}\n"),
+            "line 10: spec.selector.matchExpressions[0].key: \"length\" is not supported in a query",
+        ),
+        (
+            format!("{about}  delay: {{durationMilliseconds: -1}}\n"),
+            "line 8: spec.delay.durationMilliseconds: expected a whole number that is not negative",
+        ),
+        (
+            format!("{about}  next:\n    statusTemplate: |\n      a: 1\n      b: {{{{ lower .a }}}}\n"),
+            "line 11: spec.next.statusTemplate: the function lower is not supported in a template",
+        ),
+        (
+            format!("{about}  next:\n    event: {{type: Odd}}\n"),
+            "line 9: spec.next.event.type: an event is Normal or Warning, and not \"Odd\"",
+        ),
+        (
+            format!("{about}  steps:\n  - apply: {{template: a}}\n"),
+            "line 9: spec.steps[0].apply: apply is not supported here",
+        ),
     ] {
         let error = stage(&spec).parse::<Stages>().unwrap_err();
         assert_eq!(error.to_string(), expected, "{spec}");

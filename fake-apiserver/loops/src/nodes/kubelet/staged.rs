@@ -72,9 +72,9 @@ impl Kubelet {
     pub(super) fn refuse_stage(&self, name: &str, view: &View<'_>) -> Plan {
         let key = Key { namespace: String::new(), name: name.to_owned() };
         let (object, mistake) = (view.objects.get(&STAGES, &key), self.stages.mistake(name));
-        let told = object.zip(mistake).map(|(object, mistake)| -> Act {
-            template::event(object, true, "InvalidStage", mistake.to_owned())
-        });
+        let told = object
+            .zip(mistake)
+            .map(|(object, mistake)| -> Act { template::event(object, true, "InvalidStage", mistake.to_owned()) });
         Plan::of(told.into_iter().collect())
     }
 

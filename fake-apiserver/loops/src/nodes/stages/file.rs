@@ -71,7 +71,10 @@ impl Document<'_> {
         let field = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
         let kind = (field("apiVersion"), field("kind"));
         if kind != KIND {
-            return fail(self.line(&["kind".to_owned()]), format!("{} of {} is no stage of {}", kind.1, kind.0, KIND.0));
+            return fail(
+                self.line(&["kind".to_owned()]),
+                format!("{} of {} is no stage of {}", kind.1, kind.0, KIND.0),
+            );
         }
         match read::stage(&object) {
             Ok(stage) => Ok(Some(stage)),

@@ -82,7 +82,8 @@ impl Player {
             return Plan { again: Some(left), ..Plan::default() };
         }
         if let Some((left, is_first)) = turn.pause(now) {
-            let message = format!("{MOST} stages within a second, the last one {}: they lead to each other", stage.name);
+            let message =
+                format!("{MOST} stages within a second, the last one {}: they lead to each other", stage.name);
             let told = is_first.then(|| template::event(played.object, true, "StageLoop", message));
             return Plan { again: Some(left), ..Plan::of(told.into_iter().collect()) };
         }
@@ -185,7 +186,8 @@ fn finalizers(object: &Value, add: &[String], remove: &[String], empty: bool) ->
         0 if !present.is_empty() => operations.push(json!({"op": "remove", "path": "/metadata/finalizers"})),
         _ => {
             let gone = present.iter().enumerate().rev().filter(|(_, name)| !stays(name));
-            operations.extend(gone.map(|(at, _)| json!({"op": "remove", "path": format!("/metadata/finalizers/{at}")})));
+            operations
+                .extend(gone.map(|(at, _)| json!({"op": "remove", "path": format!("/metadata/finalizers/{at}")})));
         }
     }
     let new: Vec<&String> = add.iter().filter(|name| left == 0 || !present.contains(&&***name)).collect();

@@ -147,7 +147,9 @@ fn about(at: &At<'_>) -> Read<Stageable> {
         ("v1" | "", "Pod") => Ok(Stageable::Pod),
         ("v1" | "", "Node") => Ok(Stageable::Node),
         ("", kind) => at.fail(format!("stages of {kind} are not supported: only those of Pod and Node in v1")),
-        (_, kind) => at.fail(format!("stages of {kind} in {group} are not supported: only those of Pod and Node in v1")),
+        (_, kind) => {
+            at.fail(format!("stages of {kind} in {group} are not supported: only those of Pod and Node in v1"))
+        }
     }
 }
 

@@ -131,7 +131,8 @@ impl AttachDetach {
         let before = listed(node, "/status/volumesAttached", "/name");
         let mut attached = before.clone();
         let in_use = listed(node, "/status/volumesInUse", "");
-        let here = view.objects.all(&ATTACHMENTS).filter(|(_, one)| read::text(one, "/spec/nodeName") == meta::name(node));
+        let here =
+            view.objects.all(&ATTACHMENTS).filter(|(_, one)| read::text(one, "/spec/nodeName") == meta::name(node));
         for (key, attachment) in here {
             let volume = read::text(attachment, "/spec/source/persistentVolumeName");
             let Some(volume) = view.objects.get(&VOLUMES, &named(volume)) else { continue };

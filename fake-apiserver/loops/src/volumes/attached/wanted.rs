@@ -43,7 +43,8 @@ impl Wanted<'_> {
 
 /// The words for who else has a volume, for a pod in that namespace, which must not know the names of pods in others.
 pub(super) fn said_of(others: &[&Arc<Value>], namespace: &str) -> String {
-    let (near, far): (Vec<_>, Vec<_>) = others.iter().copied().partition(|pod: &&Arc<Value>| meta::namespace(pod) == namespace);
+    let (near, far): (Vec<_>, Vec<_>) =
+        others.iter().copied().partition(|pod: &&Arc<Value>| meta::namespace(pod) == namespace);
     let names: Vec<&str> = near.iter().map(|pod: &&Arc<Value>| meta::name(pod)).collect();
     match (names.len(), far.len()) {
         (0, 0) => {
@@ -97,7 +98,8 @@ fn volume_of<'a>(pod: &Value, claim: String, is_own: bool, objects: &'a Objects)
     }
     let volume = objects.get(&VOLUMES, &named(read::text(claim, "/spec/volumeName")))?;
     let driver = objects.get(&DRIVERS, &named(read::text(volume, "/spec/csi/driver")));
-    let attaches = driver.is_none_or(|driver| driver.pointer("/spec/attachRequired").and_then(Value::as_bool) != Some(false));
+    let attaches =
+        driver.is_none_or(|driver| driver.pointer("/spec/attachRequired").and_then(Value::as_bool) != Some(false));
     let is_its = read::text(volume, "/spec/claimRef/uid") == meta::uid(claim);
     (attaches && is_its && volume.pointer("/spec/csi").is_some()).then_some(volume)
 }
@@ -116,4 +118,3 @@ pub(super) fn unique_name(volume: &Value) -> String {
     let csi = |field: &str| read::text(volume, field);
     format!("kubernetes.io/csi/{}^{}", csi("/spec/csi/driver"), csi("/spec/csi/volumeHandle"))
 }
-

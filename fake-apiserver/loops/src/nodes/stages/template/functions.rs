@@ -198,7 +198,9 @@ fn in_yaml(arguments: &[Data]) -> Called {
         None => Ok(text(printed)),
         Some(Data::Int(indent)) => match usize::try_from(*indent) {
             Ok(0) | Err(_) => Ok(text(printed)),
-            Ok(indent) => Ok(text(format!("\n{printed}").replace('\n', &format!("\n{}", " ".repeat(indent.min(64) * 2))))),
+            Ok(indent) => {
+                Ok(text(format!("\n{printed}").replace('\n', &format!("\n{}", " ".repeat(indent.min(64) * 2)))))
+            }
         },
         Some(_) => Err("wrong type for value; expected int".to_owned()),
     }

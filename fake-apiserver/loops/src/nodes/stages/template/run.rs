@@ -55,14 +55,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn range(
-        &mut self,
-        pipe: &Pipe,
-        value: Data,
-        then: &[Node],
-        otherwise: &[Node],
-        dot: &Data,
-    ) -> Result<(), String> {
+    fn range(&mut self, pipe: &Pipe, value: Data, then: &[Node], otherwise: &[Node], dot: &Data) -> Result<(), String> {
         let items: Vec<(Data, Data)> = match value {
             Data::Nothing | Data::Json(Value::Null) => Vec::new(),
             Data::Int(count) => (0..count).map(|index| (Data::Int(index), Data::Int(index))).collect(),
@@ -146,12 +139,10 @@ impl Runner<'_> {
             arguments.push(argument);
         }
         arguments.extend(last);
-        function
-            .call(arguments, self.around)
-            .map_err(|message| match message.starts_with("wrong number of args") {
-                true => message,
-                false => format!("error calling {}: {message}", function.name()),
-            })
+        function.call(arguments, self.around).map_err(|message| match message.starts_with("wrong number of args") {
+            true => message,
+            false => format!("error calling {}: {message}", function.name()),
+        })
     }
 
     fn operand(&mut self, operand: &Operand, dot: &Data) -> Result<Data, String> {

@@ -105,22 +105,16 @@ impl<'t> Scanner<'t> {
         let rest = &self.rest[end + 2..];
         let trimmed = rest.trim_start_matches(BLANKS).strip_prefix("-}}").filter(|_| rest.starts_with(BLANKS));
         match trimmed.or_else(|| rest.strip_prefix("}}")) {
-            Some(behind) => {
-                Ok(Scanned { tokens: None, rest: behind, line: self.line, trims: trimmed.is_some() })
-            }
+            Some(behind) => Ok(Scanned { tokens: None, rest: behind, line: self.line, trims: trimmed.is_some() }),
             None => self.fail("comment ends before closing delimiter"),
         }
     }
 
     fn token(&mut self) -> Read<Token> {
         let Some(first) = self.rest.chars().next() else { return self.fail("unclosed action") };
-        for (text, token) in [
-            (":=", Token::Declare),
-            ("=", Token::Assign),
-            ("|", Token::Bar),
-            (",", Token::Comma),
-            ("(", Token::Open),
-        ] {
+        for (text, token) in
+            [(":=", Token::Declare), ("=", Token::Assign), ("|", Token::Bar), (",", Token::Comma), ("(", Token::Open)]
+        {
             if self.takes(text) {
                 return Ok(token);
             }
@@ -193,7 +187,9 @@ impl<'t> Scanner<'t> {
                 self.rest = rest;
                 Ok(Token::Int(number))
             }
-            Err(_) => self.fail(format!("the number {text} is not supported in a template: it is no whole one in decimal")),
+            Err(_) => {
+                self.fail(format!("the number {text} is not supported in a template: it is no whole one in decimal"))
+            }
         }
     }
 

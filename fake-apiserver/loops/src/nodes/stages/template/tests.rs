@@ -25,9 +25,15 @@ fn render(text: &str) -> Result<String, String> {
 fn templates_make_what_go_makes_of_them() {
     for (template, expected) in [
         ("a {{ .metadata.name }} b", "a web b"),
-        ("{{.metadata.none}} {{.metadata.none.of.these}} {{.metadata.empty}} {{print nil}}", "<no value> <no value> <no value> <nil>"),
+        (
+            "{{.metadata.none}} {{.metadata.none.of.these}} {{.metadata.empty}} {{print nil}}",
+            "<no value> <no value> <no value> <nil>",
+        ),
         ("a\n{{- /* said */ -}}\n b {{- .metadata.name -}} \n c", "abwebc"),
-        ("{{ .metadata.labels }} {{ .spec.containers }}", "map[a:1 b:2] [map[image:nginx:1 name:c] map[image:say \"hi\" name:d]]"),
+        (
+            "{{ .metadata.labels }} {{ .spec.containers }}",
+            "map[a:1 b:2] [map[image:nginx:1 name:c] map[image:say \"hi\" name:d]]",
+        ),
         ("{{ range .spec.containers }}{{ .name }},{{ end }}", "c,d,"),
         ("{{ range $i, $c := .spec.containers }}{{ $i }}={{ $c.name }};{{ end }}", "0=c;1=d;"),
         ("{{ range $k, $v := .metadata.labels }}{{ $k }}={{ $v }};{{ end }}", "a=1;b=2;"),
@@ -39,20 +45,47 @@ fn templates_make_what_go_makes_of_them() {
         ("{{ if 0 }}a{{ else }}b{{ end }}{{ if not false }}c{{ end }}", "bc"),
         ("{{ $x := 1 }}{{ if true }}{{ $x = 2 }}{{ $y := 3 }}{{ end }}{{ $x }}", "2"),
         ("{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ end }}{{ $x }}{{ $.metadata.name }}", "1web"),
-        ("{{ or .spec.none .metadata.name }} {{ and .metadata.name .spec.none }} {{ or .spec.none \"\" }}|", "web <no value> |"),
-        ("{{ eq .metadata.name \"a\" \"web\" }} {{ ne .metadata.name \"a\" }} {{ eq .spec.none \"a\" }} {{ eq 1 1 }}", "true true false true"),
+        (
+            "{{ or .spec.none .metadata.name }} {{ and .metadata.name .spec.none }} {{ or .spec.none \"\" }}|",
+            "web <no value> |",
+        ),
+        (
+            "{{ eq .metadata.name \"a\" \"web\" }} {{ ne .metadata.name \"a\" }} {{ eq .spec.none \"a\" }} {{ eq 1 1 }}",
+            "true true false true",
+        ),
         ("{{ lt 1 2 }} {{ ge \"a\" \"b\" }}", "true false"),
-        ("{{ index .spec.containers 1 | len }} {{ (index .spec.containers 0).name }} {{ index .metadata.labels \"a\" }}", "2 c 1"),
+        (
+            "{{ index .spec.containers 1 | len }} {{ (index .spec.containers 0).name }} {{ index .metadata.labels \"a\" }}",
+            "2 c 1",
+        ),
         ("{{ index .metadata.labels \"none\" }} {{ len .metadata.name }}", "<no value> 3"),
-        ("{{ .metadata.name | Quote }} {{ .spec.none | Quote }} {{ .metadata.generation | Quote }} {{ true | Quote }}", "\"web\" \"null\" \"3\" \"true\""),
+        (
+            "{{ .metadata.name | Quote }} {{ .spec.none | Quote }} {{ .metadata.generation | Quote }} {{ true | Quote }}",
+            "\"web\" \"null\" \"3\" \"true\"",
+        ),
         ("{{ (index .spec.containers 1).image | Quote }}", "\"say \\\"hi\\\"\""),
-        ("{{ printf \"%s-%v-%d%%\" .metadata.name .metadata.generation 7 }} {{ print 1 2 \"a\" 3 true }} {{ println 1 \"a\" }}|", "web-3-7% 1 2a3 true 1 a\n|"),
-        ("{{ default \"x\" .spec.none }} {{ default \"x\" .metadata.name }} {{ index (dict \"a\" 1) \"a\" }}", "x web 1"),
+        (
+            "{{ printf \"%s-%v-%d%%\" .metadata.name .metadata.generation 7 }} {{ print 1 2 \"a\" 3 true }} {{ println 1 \"a\" }}|",
+            "web-3-7% 1 2a3 true 1 a\n|",
+        ),
+        (
+            "{{ default \"x\" .spec.none }} {{ default \"x\" .metadata.name }} {{ index (dict \"a\" 1) \"a\" }}",
+            "x web 1",
+        ),
         ("{{ Now }} {{ StartTime }}", "2030-01-02T03:04:05.006Z 2030-01-01T00:00:00Z"),
-        ("a:{{ YAML .metadata.labels 1 }}b:{{ YAML .metadata.labels }}", "a:\n  a: \"1\"\n  b: \"2\"\n  b:a: \"1\"\nb: \"2\"\n"),
-        ("{{ NodeIPWith .spec.nodeName }} {{ NodeIPsWith .spec.nodeName }} {{ NodePort }} {{ NodeName }}", "192.168.0.2 [192.168.0.2] 10250 node-1"),
+        (
+            "a:{{ YAML .metadata.labels 1 }}b:{{ YAML .metadata.labels }}",
+            "a:\n  a: \"1\"\n  b: \"2\"\n  b:a: \"1\"\nb: \"2\"\n",
+        ),
+        (
+            "{{ NodeIPWith .spec.nodeName }} {{ NodeIPsWith .spec.nodeName }} {{ NodePort }} {{ NodeName }}",
+            "192.168.0.2 [192.168.0.2] 10250 node-1",
+        ),
         ("{{ PodIPWith .spec.nodeName (or .spec.hostNetwork false) (or .metadata.uid \"\") \"\" \"\" }}", "10.244.0.1"),
-        ("{{ range NodeConditions }}{{ .type }}={{ .status }} {{ end }}", "Ready=True MemoryPressure=False DiskPressure=False PIDPressure=False NetworkUnavailable=False "),
+        (
+            "{{ range NodeConditions }}{{ .type }}={{ .status }} {{ end }}",
+            "Ready=True MemoryPressure=False DiskPressure=False PIDPressure=False NetworkUnavailable=False ",
+        ),
         ("{{ `raw \"text\"` }}{{ \"a\\tb\" }}", "raw \"text\"a\tb"),
     ] {
         assert_eq!(render(template).as_deref(), Ok(expected), "{template}");
@@ -63,10 +96,16 @@ fn templates_make_what_go_makes_of_them() {
 fn what_cannot_be_done_is_said_in_words() {
     for (template, expected) in [
         ("a\n{{ index .spec.none 0 }}", "line 2 of the template: error calling index: index of untyped nil"),
-        ("{{ index .spec.containers 2 }}", "line 1 of the template: error calling index: reflect: slice index out of range"),
+        (
+            "{{ index .spec.containers 2 }}",
+            "line 1 of the template: error calling index: reflect: slice index out of range",
+        ),
         ("{{ .metadata.empty.a }}", "line 1 of the template: nil pointer evaluating interface {}.a"),
         ("{{ .metadata.name.a }}", "line 1 of the template: can't evaluate field a in type interface {}"),
-        ("{{ eq 1 .metadata.generation }}", "line 1 of the template: error calling eq: incompatible types for comparison: int and json.Number"),
+        (
+            "{{ eq 1 .metadata.generation }}",
+            "line 1 of the template: error calling eq: incompatible types for comparison: int and json.Number",
+        ),
         ("{{ Quote }}", "line 1 of the template: wrong number of args for Quote: want 1 got 0"),
         ("{{ range .metadata.name }}{{ end }}", "line 1 of the template: range can't iterate over web"),
     ] {
