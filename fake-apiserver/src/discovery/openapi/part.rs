@@ -34,7 +34,7 @@ struct Whole {
 }
 
 impl Part {
-    /// The part of a document that is about paths with that beginning; `None` if it is no document.
+    /// The part of a document that is about paths with that beginning; `None` if that is not a document.
     pub(crate) fn of(json: &[u8], prefix: &str) -> Option<Part> {
         let whole: Whole = serde_json::from_slice(json).ok()?;
         let texts = |all: BTreeMap<String, Box<RawValue>>| -> BTreeMap<String, String> {

@@ -11,7 +11,7 @@ use tree::Value;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stages(pub(super) Vec<Arc<Stage>>);
 
-/// What is wrong with a stage, or not supported: where, and what.
+/// The error in a stage, or the part of it that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct StageError {

@@ -20,7 +20,7 @@ use tree::{Value, json};
 const MOST: u32 = 100;
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// What has become of objects so far, by uid.
+/// The stages that objects have come to, by uid.
 #[derive(Default)]
 pub(in super::super) struct Player {
     objects: HashMap<String, Turn>,

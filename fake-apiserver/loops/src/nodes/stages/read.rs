@@ -9,7 +9,7 @@ use machinery::object::meta;
 use std::time::Duration;
 use tree::{Map, Value};
 
-/// What is wrong with a stage, and where.
+/// The error in a stage, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wrong {
     /// The fields on the way.
@@ -247,7 +247,7 @@ fn steps(spec: &At<'_>) -> Read<Vec<Step>> {
     Ok(steps)
 }
 
-/// What one step has; in the order in which kwok does it.
+/// The parts of one step, in the order in which kwok does them.
 fn step(at: &At<'_>) -> Read<Vec<Step>> {
     at.knows(&["event", "finalizers", "delete", "patch"])?;
     let mut steps = Vec::new();

@@ -7,7 +7,7 @@ use machinery::yaml;
 use std::cmp::Ordering;
 use tree::{Map, Value, json};
 
-/// What templates know beside the object.
+/// The knowledge of templates beside the object.
 pub(in super::super) struct Surroundings<'a> {
     pub(in super::super) now: Timestamp,
     /// When the first stage was played.
@@ -89,7 +89,7 @@ const KWOK: &str = "v0.8.0";
 type Called = Result<Data, String>;
 
 impl Function {
-    /// What it returns.
+    /// The value that it returns.
     pub(super) fn call(self, arguments: Vec<Data>, around: &Surroundings<'_>) -> Called {
         let (least, most) = self.takes();
         let count = arguments.len();

@@ -89,7 +89,7 @@ impl Parser {
         }
     }
 
-    /// What is behind an `else`; `else if` and `else with` have the end of their block for its own.
+    /// The nodes behind an `else`; `else if` and `else with` have the end of their block for its own.
     fn otherwise(&mut self, kind: Kind, tokens: Vec<Token>) -> Read<(Vec<Node>, End)> {
         let Some(first) = tokens.first() else { return self.list() };
         let is = |word: &str| *first == Token::Word(word.to_owned());
