@@ -100,6 +100,12 @@ pub(super) const SUITES: &[Suite] = &[
         stories: false,
     },
     Suite {
+        name: "kwok",
+        install: &[&["go", "build", "-trimpath", "-o", "{folder}/kwok", "sigs.k8s.io/kwok/cmd/kwok"]],
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
+        stories: false,
+    },
+    Suite {
         name: "cert-manager",
         install: &[&["bash", "install.sh", "{folder}"]],
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],

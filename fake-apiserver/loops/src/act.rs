@@ -1,6 +1,7 @@
 //! Requests of a loop to the server.
 
 use crate::resource::{Key, Resource};
+use std::borrow::Cow;
 use std::time::Duration;
 use tree::Value;
 
@@ -66,7 +67,7 @@ pub enum Act {
         /// Whether it is a warning.
         warning: bool,
         /// The reason, such as `ScalingReplicaSet`.
-        reason: &'static str,
+        reason: Cow<'static, str>,
         /// The message.
         message: String,
     },
@@ -81,6 +82,10 @@ pub enum PatchType {
     Strategic,
     /// `application/json-patch+json`
     Json,
+    /// `application/merge-patch+json`, as that field manager.
+    MergeAs(&'static str),
+    /// `application/apply-patch+yaml`, by force, as that field manager.
+    ApplyAs(&'static str),
 }
 
 /// The end of an object's dependents as it is deleted.

@@ -7,12 +7,13 @@ use crate::autoscaling::Autoscalers;
 use crate::certificates::{Approver, Cleaner, Signer};
 use crate::garbage::GarbageCollector;
 use crate::lifecycle::{Eviction, Nodes};
+use crate::migration::Migrator;
 use crate::nodes::Book;
 use crate::plan::Loop;
 use crate::services::{EndpointsLoop, SlicesLoop};
 use crate::tools::Tools;
 use crate::upkeep::{ClaimProtection, Disruption, FinishedJobs, NodeTtl, Quotas, VolumeProtection};
-use crate::volumes::{Binder, Ephemeral};
+use crate::volumes::{AttachDetach, Binder, Ephemeral, Expander};
 use std::str::FromStr;
 
 /// The table of the controllers: each with its name, the one before Kubernetes 1.27 if it had one, and whether `*` is about it.
@@ -105,10 +106,13 @@ impl Controller {
     /// The loop that does its work; `None` if no loop does.
     pub fn make(self, tools: &Tools) -> Option<Box<dyn Loop>> {
         Some(match self {
+            Controller::StorageVersionMigrator => Box::<Migrator>::default(),
             Controller::PersistentVolumeClaimProtection => Box::<ClaimProtection>::default(),
             Controller::PersistentVolumeProtection => Box::<VolumeProtection>::default(),
             Controller::TtlAfterFinished => Box::<FinishedJobs>::default(),
             Controller::PersistentVolumeBinder => Box::<Binder>::default(),
+            Controller::AttachDetach => Box::<AttachDetach>::default(),
+            Controller::PersistentVolumeExpander => Box::<Expander>::default(),
             Controller::EphemeralVolume => Box::<Ephemeral>::default(),
             Controller::NodeLifecycle => Box::<Nodes>::default(),
             Controller::TaintEviction => Box::<Eviction>::default(),
@@ -130,7 +134,7 @@ impl Controller {
             Controller::ReplicaSet => crate::workloads::replica_sets(),
             Controller::HorizontalPodAutoscaler => Box::new(Autoscalers::new(Book::of(tools.pods.clone()))),
             Controller::Scheduler => crate::nodes::scheduler(),
-            Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone()),
+            Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone(), tools.stages.clone()),
             _ => return None,
         })
     }

@@ -15,6 +15,8 @@ pub struct ServedKind {
     pub kind: String,
     /// Whether its objects are in namespaces.
     pub namespaced: bool,
+    /// The verbs that the resource has.
+    pub verbs: Vec<String>,
 }
 
 /// All kinds.
@@ -38,6 +40,13 @@ impl Kinds {
     /// The kind of that name in a group and version.
     pub fn kind(&self, api_version: &str, kind: &str) -> Option<&ServedKind> {
         self.by_kind.get(&(api_version.to_owned(), kind.to_owned())).map(|served| &**served)
+    }
+
+    /// The kind of the objects of a resource that is named without its version.
+    pub fn named(&self, group: &str, plural: &str) -> Option<&ServedKind> {
+        let mut all = self.by_resource.values();
+        let found = all.find(|served| served.resource.group == group && served.resource.plural == plural);
+        found.map(|served| &**served)
     }
 
     /// The kind of the objects of a resource.

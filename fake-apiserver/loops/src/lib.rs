@@ -16,6 +16,7 @@ mod engine;
 mod garbage;
 mod kinds;
 mod lifecycle;
+mod migration;
 pub mod nodes;
 mod objects;
 mod plan;

@@ -2,6 +2,7 @@
 
 use crate::resource::Key;
 use jiff::Timestamp;
+use std::net::SocketAddr;
 
 /// A question about a container of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum About {
     },
     /// The text of its log.
     Attach,
+    /// Where ports of the pod lead; the container does not matter.
+    Ports(Vec<u16>),
 }
 
 /// A kubelet's answer.
@@ -45,6 +48,8 @@ pub enum Answer {
         /// The code.
         code: i64,
     },
+    /// Where ports lead, in the order of the question, or why one leads nowhere.
+    Ports(Vec<(u16, Result<SocketAddr, String>)>),
     /// No answer: the status code, and why.
     Refused(u16, String),
 }

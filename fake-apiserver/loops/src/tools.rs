@@ -1,6 +1,6 @@
 //! Tools of the server, which loops need beside objects.
 
-use crate::nodes::Rules;
+use crate::nodes::{Rules, Stages};
 use crate::resource::Resource;
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub struct Tools {
     pub nodes: Vec<String>,
     /// The rules by which pods run.
     pub pods: Rules,
+    /// The stages by which pods without a rule, and nodes, go through their lives.
+    pub stages: Stages,
 }
 
 /// Reads requests for certificates, and signs them.

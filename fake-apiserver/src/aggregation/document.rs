@@ -3,9 +3,11 @@
 //! Follows `fetchFreshDiscoveryForService` of `pkg/apiserver/handler_discovery.go` of `k8s.io/kube-aggregator`, and
 //! `ConvertGroupVersionIntoToDiscovery` of `pkg/endpoints/installer.go` of `k8s.io/apiserver` (v0.37.1).
 
+use crate::discovery::Part;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The resources of a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub(crate) struct Fetched {
     pub(crate) resources: Option<String>,
     /// The URL of its OpenAPI document, version 3, if there is one.
     pub(crate) openapi: Option<String>,
+    /// The part of its document of version 2 that is about it, if there is one.
+    pub(crate) part: Option<Arc<Part>>,
 }
 
 #[derive(Deserialize)]

@@ -134,9 +134,9 @@ impl Extensions {
             let object = entry.object();
             let [group, version] = ["/spec/group", "/spec/version"].map(|field| text(&object, field).to_owned());
             if RemoteService::of(&object).is_some() {
-                let Fetched { is_stale, resources, openapi } = self.of(entry.key.name());
+                let Fetched { is_stale, resources, openapi, part } = self.of(entry.key.name());
                 let (group, version) = (group.clone(), version.clone());
-                extensions.push(Extension { group, version, resources, openapi, is_stale });
+                extensions.push(Extension { group, version, resources, openapi, part, is_stale });
             }
             let [group_priority, version_priority] = ["/spec/groupPriorityMinimum", "/spec/versionPriority"]
                 .map(|field| number(&object, field).unwrap_or_default());

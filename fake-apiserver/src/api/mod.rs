@@ -29,7 +29,7 @@ mod write;
 pub(crate) use act::Act;
 pub(crate) use conversion::Converting;
 pub(crate) use list::{Items, Listing};
-pub(crate) use reply::{Channels, Reply};
+pub(crate) use reply::{Channels, Content, Reply};
 pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 

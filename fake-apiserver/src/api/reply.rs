@@ -7,6 +7,7 @@ use crate::error::ApiResult;
 use crate::schema;
 use crate::store::Entry;
 use bytes::Bytes;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tree::Value;
 
@@ -39,7 +40,7 @@ pub(crate) enum Reply {
     },
     /// Plain text.
     Text(Bytes),
-    /// Messages on the channels of a connection that becomes one of WebSocket.
+    /// Streams over a connection that becomes one of WebSocket.
     Channels(Channels),
     /// A document without content.
     Empty,
@@ -53,11 +54,18 @@ pub(crate) enum Reply {
     },
 }
 
-/// Messages for a client that has asked for streams, with their protocol.
+/// Streams for a client that has asked for some, with their protocol, or none.
 pub(crate) struct Channels {
     pub(crate) protocol: &'static str,
-    /// Each begins with the number of its channel.
-    pub(crate) messages: Vec<Bytes>,
+    pub(crate) content: Content,
+}
+
+/// The content of streams.
+pub(crate) enum Content {
+    /// Messages, each of which begins with the number of its channel.
+    Messages(Vec<Bytes>),
+    /// Ports, each with the address where it leads, or why it leads nowhere.
+    Ports(Vec<(u16, Result<SocketAddr, String>)>),
 }
 
 impl Reply {

@@ -24,7 +24,7 @@
 mod ported;
 mod settings;
 
-pub use loops::nodes::{RuleError as PodRuleError, Rules as PodRules};
+pub use loops::nodes::{RuleError as PodRuleError, Rules as PodRules, StageError, Stages};
 pub use loops::{Controller, UnknownController};
 #[cfg(feature = "controllers")]
 pub(crate) use ported::{ControllerContext, Ported};
@@ -55,12 +55,13 @@ pub(crate) enum Making {
 
 /// The server, as loops need it.
 pub(crate) fn tools(settings: &Settings) -> Tools {
-    let Settings { nodes, pods, signing, .. } = settings;
+    let Settings { nodes, pods, stages, signing, .. } = settings;
     Tools {
         measure: Some(Arc::new(QuotaMeasure)),
         certificates: Some(Arc::new(signing.clone())),
         nodes: nodes.clone(),
         pods: pods.clone(),
+        stages: stages.clone(),
     }
 }
 

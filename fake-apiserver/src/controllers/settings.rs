@@ -2,7 +2,7 @@
 
 use crate::living::Signing;
 use loops::Controller;
-use loops::nodes::Rules;
+use loops::nodes::{Rules, Stages};
 use std::collections::BTreeSet;
 
 /// The controllers to run, and their options.
@@ -15,6 +15,8 @@ pub(crate) struct Settings {
     pub(crate) nodes: Vec<String>,
     /// The rules by which pods run.
     pub(crate) pods: Rules,
+    /// The stages of pods and nodes.
+    pub(crate) stages: Stages,
     /// Whether the cluster has a class of volumes, and the kind of objects with rules for pods.
     pub(crate) furnished: bool,
     /// The signer of requests for certificates.

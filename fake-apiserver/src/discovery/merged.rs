@@ -4,6 +4,7 @@
 //! `pkg/endpoints/discovery/aggregated/handler.go` of `k8s.io/apiserver` (v0.37.1).
 
 use super::aggregated::Aggregated;
+use super::openapi::{Part, Parts};
 use crate::json::encode;
 use crate::object::version_order;
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tree::{Value, json};
 
 /// The group of API services themselves, which no API service is about, and its version. It comes first.
@@ -35,6 +37,8 @@ pub(crate) struct Extension {
     pub(crate) resources: Option<String>,
     /// The URL of the OpenAPI document about it, version 3, if there is one.
     pub(crate) openapi: Option<String>,
+    /// The part of its document of version 2 that is about it, if there is one.
+    pub(crate) part: Option<Arc<Part>>,
     pub(crate) is_stale: bool,
 }
 
@@ -46,6 +50,8 @@ pub(crate) struct Merged {
     pub(crate) groups: Aggregated,
     /// The URLs of OpenAPI documents of others, by the paths that they are about.
     openapi: BTreeMap<String, String>,
+    /// The parts of their documents of version 2, in the order of the priorities.
+    pub(crate) parts: Parts,
 }
 
 #[derive(Serialize)]
@@ -137,7 +143,12 @@ impl Merged {
             Some((format!("{path}/{}", one.version), one.openapi.clone()?))
         });
         let openapi = documents.collect();
-        Merged { groups: aggregated(&services, extensions, own), openapi, plain }
+        let part = |service: &Registration| {
+            let is_its = |one: &&Extension| one.group == service.group && one.version == service.version;
+            extensions.iter().find(is_its)?.part.clone()
+        };
+        let parts = Arc::new(services.iter().filter_map(part).collect());
+        Merged { groups: aggregated(&services, extensions, own), openapi, parts, plain }
     }
 
     /// An index of OpenAPI documents with those of others.

@@ -16,7 +16,7 @@ pub(crate) mod samples;
 pub(crate) use aggregated::{AGGREGATED, Aggregated};
 pub(crate) use catalogs::Catalogs;
 pub(crate) use merged::{Extension, Merged, Registration};
-pub(crate) use openapi::{Hashed, OpenApi};
+pub(crate) use openapi::{Hashed, OpenApi, Part, Parts};
 pub(crate) use plain::{Plain, api_versions};
 pub(crate) use rest_mapper::{GroupVersionKind, RestMapper};
 

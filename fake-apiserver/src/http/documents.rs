@@ -60,7 +60,10 @@ pub(crate) struct DocumentRequest<'r> {
 pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
         "/" => Ok(json_text(root(documents, request))),
-        "/openapi/v2" => openapi::v2(&documents.openapi, &openapi_request(request)).await,
+        "/openapi/v2" => {
+            let parts = request.merged.map(|merged| merged.parts.clone()).unwrap_or_default();
+            openapi::v2(&documents.openapi, parts, &openapi_request(request)).await
+        }
         "/openapi/v3" => {
             let index = openapi::index(&documents.openapi, request.deadline).await?;
             Ok(index.map(|own| request.merged.map_or(own.clone(), |merged| merged.index(own))))

@@ -24,6 +24,7 @@ mod openapi;
 mod pages;
 mod peer;
 mod pipeline;
+mod ports;
 mod presets;
 mod protobuf;
 mod replica;

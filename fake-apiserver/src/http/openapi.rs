@@ -2,7 +2,7 @@
 
 use super::negotiate::Preferences;
 use crate::deadline::Deadline;
-use crate::discovery::{Hashed, OpenApi};
+use crate::discovery::{Hashed, OpenApi, Parts};
 use crate::error::ApiResult;
 use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, LOCATION, VARY};
@@ -57,15 +57,15 @@ pub(super) async fn v3(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'
     answer(response, &document, content_type, request).await
 }
 
-/// `/openapi/v2`.
+/// `/openapi/v2`, with the parts of other servers.
 ///
 /// # Errors
 /// 504, if the time is up.
-pub(super) async fn v2(openapi: &OpenApi, request: &OpenApiRequest<'_>) -> ApiResult<Response<Bytes>> {
+pub(super) async fn v2(openapi: &OpenApi, parts: Parts, request: &OpenApiRequest<'_>) -> ApiResult<Response<Bytes>> {
     let response = Response::builder().header(VARY, "Accept-Encoding").header(VARY, "Accept");
     match request.preferences.preferred(&V2) {
         Some(media_type) => {
-            let document = openapi.v2(request.deadline).await?;
+            let document = openapi.v2(parts, request.deadline).await?;
             answer(response, &document, V2[media_type.min(1)], request).await
         }
         None => Ok(empty(response.status(StatusCode::NOT_ACCEPTABLE))),

@@ -6,8 +6,9 @@
 //! ```
 
 use super::body::ReplyBody;
+use super::ports::{self, Socket};
 use super::stream::WatchBody;
-use crate::api::Channels;
+use crate::api::{Channels, Content};
 use crate::audit::Audited;
 use crate::object::url;
 use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY};
@@ -21,7 +22,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Response, StatusCode};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -34,8 +35,10 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 /// The version of the protocol: that of RFC 6455.
 const VERSION: &str = "13";
-/// The maximum length of a client's message, in bytes. Clients have no reason to send any.
+/// The maximum length of a client's message, in bytes. Clients have no reason to send any, but to ports.
 const MAX_RECEIVED: usize = 64 * 1024;
+/// That of a message to a port.
+const MAX_FORWARDED: usize = 4 * 1024 * 1024;
 /// The receive buffer of a connection, in bytes.
 const READ_BUFFER: usize = 1024;
 /// The text that RFC 6455 appends to a client's key.
@@ -126,7 +129,9 @@ fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
         return refusal(StatusCode::FORBIDDEN, "");
     }
     let protocol = match &session.what {
-        What::Channels(channels) => Some(HeaderValue::from_static(channels.protocol)),
+        What::Channels(channels) => {
+            Some(channels.protocol).filter(|name| !name.is_empty()).map(HeaderValue::from_static)
+        }
         What::Watch(_) => headers.get(SEC_WEBSOCKET_PROTOCOL).filter(|protocol| !protocol.is_empty()).cloned(),
     };
     if text(protocol.as_ref()).contains(',') {
@@ -175,15 +180,22 @@ impl Switched {
             Ok(stream) => TokioIo::new(stream),
             Err(error) => return tracing::debug!(%error, "unable to switch to WebSocket"),
         };
+        let most = match &what {
+            What::Channels(channels) if matches!(channels.content, Content::Ports(_)) => MAX_FORWARDED,
+            _ => MAX_RECEIVED,
+        };
         let limits = WebSocketConfig::default()
-            .max_message_size(Some(MAX_RECEIVED))
-            .max_frame_size(Some(MAX_RECEIVED))
+            .max_message_size(Some(most))
+            .max_frame_size(Some(most))
             .read_buffer_size(READ_BUFFER)
             .write_buffer_size(0);
         let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(limits)).await;
         let sent = match what {
             What::Watch(watch) => send_watch(&mut socket, watch).await,
-            What::Channels(channels) => send_all(&mut socket, *channels).await,
+            What::Channels(channels) => match channels.content {
+                Content::Messages(messages) => send_all(&mut socket, messages).await,
+                Content::Ports(all) => ports::forward(&mut socket, all).await,
+            },
         };
         drop(audited);
         if let Err(error) = sent {
@@ -210,8 +222,6 @@ async fn tunnel(client: OnUpgrade, server: OnUpgrade) {
     }
 }
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
-
 /// Sends a watch until it ends.
 async fn send_watch(socket: &mut Socket, mut watch: Box<WatchBody>) -> Result<(), Error> {
     loop {
@@ -231,8 +241,8 @@ async fn send_watch(socket: &mut Socket, mut watch: Box<WatchBody>) -> Result<()
 }
 
 /// Sends messages.
-async fn send_all(socket: &mut Socket, channels: Channels) -> Result<(), Error> {
-    for message in channels.messages {
+async fn send_all(socket: &mut Socket, messages: Vec<Bytes>) -> Result<(), Error> {
+    for message in messages {
         socket.send(Message::Binary(message)).await?;
     }
     Ok(())

@@ -19,6 +19,7 @@ pub(super) fn of(registry: &Registry) -> Kinds {
             api_version: version.api_version.to_string(),
             kind: version.kind.to_string(),
             namespaced: resource.meta.namespaced,
+            verbs: resource.discovered_verbs(version).iter().map(ToString::to_string).collect(),
         };
         kinds.add(kind, versions.map(|version| version.api_version.to_string()));
     }

@@ -8,8 +8,7 @@
 //! ```
 //! Follows `pkg/controllers/status/{local,remote}` of `k8s.io/kube-aggregator` (v0.37.1). What a test says where it is needs no service.
 //!
-//! GAP: apiservices: OpenAPI v2 says nothing of what other servers serve; a deleted one of this server does not take its group out of
-//! discovery
+//! GAP: apiservices: a deleted one of this server does not take its group out of discovery
 
 use super::event::Event;
 use super::probe::probe;

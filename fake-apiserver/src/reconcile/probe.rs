@@ -5,13 +5,16 @@
 
 use super::shared::Shared;
 use crate::aggregation::{Fetched, of_aggregated, of_index, of_resource_list};
+use crate::discovery::Part;
 use crate::registry::RemoteService;
 use crate::schema::quote;
 use crate::webhook::{Address, Backend};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Empty, Limited};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// The time for an answer.
@@ -49,7 +52,12 @@ pub(super) async fn probe(cluster: &Shared, remote: &RemoteService) -> Result<Op
     let found = aggregated.or_else(|| of_resource_list(&own));
     let index = get(&backend, &address, "/openapi/v3", "").await.ok().filter(|(status, _)| *status == 200);
     let openapi = index.and_then(|(_, index)| of_index(&index, path.trim_start_matches('/')));
-    Ok(found.map(|found| Fetched { openapi, ..found }))
+    let whole = get(&backend, &address, "/openapi/v2", "").await.ok().filter(|(status, _)| *status == 200);
+    let part = match whole {
+        Some((_, whole)) => spawn_blocking(move || Part::of(&whole, &format!("{path}/"))).await.ok().flatten(),
+        None => None,
+    };
+    Ok(found.map(|found| Fetched { openapi, part: part.map(Arc::new), ..found }))
 }
 
 /// The status and the body of an answer.

@@ -2,8 +2,6 @@
 //!
 //! Follows `pkg/registry/storagemigration/storagemigration/strategy.go`, `pkg/apis/storagemigration/validation/validation.go` and
 //! `printStorageVersionMigration` of `pkg/printers/internalversion/printers.go` (v1.37.1).
-//!
-//! GAP: storageversionmigrations: nothing is migrated
 
 use super::context::Context;
 use super::cursor::At;

@@ -185,6 +185,14 @@ async fn the_group_is_in_discovery() {
     let document = admin.get(&url).await.expect(200);
     assert!(document["paths"]["/apis/sample.example.com/v1/things"].is_object());
 
+    let document = admin.get("/openapi/v2").await.expect(200);
+    let listed = &document["paths"]["/apis/sample.example.com/v1/namespaces/{namespace}/things"]["get"];
+    let model = text(listed, "/responses/200/schema/$ref");
+    assert_eq!(model, "#/definitions/com.example.sample.v1.ThingList");
+    assert!(document["definitions"]["com.example.sample.v1.Thing"].is_object());
+    let own = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
+    assert!(own.is_object(), "what this server serves is there, too");
+
     // One that cannot be asked is stale.
     admin.delete(&format!("{API_SERVICES}/v1.sample.example.com")).await.expect(200);
     assert_eq!(admin.get("/apis/sample.example.com").await.code, 404);

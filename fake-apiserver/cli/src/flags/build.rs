@@ -6,7 +6,9 @@ use super::gates::Setting;
 use super::told;
 use super::values::Listed;
 use anyhow::Context;
-use fake_apiserver::{AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StartError};
+use fake_apiserver::{
+    AuthorizationMode, Builder, Controller, FakeApiServer, IdentityError, StageError, Stages, StartError,
+};
 use fake_apiserver_check::capture;
 use std::path::Path;
 use std::time::Duration;
@@ -16,6 +18,7 @@ const CLUSTER_SIGNING_CERT_FILE: &str = "cluster-signing-cert-file";
 const CLUSTER_SIGNING_KEY_FILE: &str = "cluster-signing-key-file";
 const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
 const SIGNING_KEY_FILE: &str = "service-account-signing-key-file";
+const STAGES: &str = "stages";
 const TLS_CERT_FILE: &str = "tls-cert-file";
 const TLS_PRIVATE_KEY_FILE: &str = "tls-private-key-file";
 const TOKEN_AUTH_FILE: &str = "token-auth-file";
@@ -59,6 +62,9 @@ impl Flags {
         builder =
             builder.controllers(chosen(&choices)).furnished(self.like_a_cluster).nodes(self.nodes.iter().cloned());
         builder = given(builder, self.pods.clone(), Builder::pods);
+        if let Some(path) = &self.stages {
+            builder = builder.stages(stages(path)?);
+        }
         if let (Some(certificate), Some(key)) = (&self.cluster_signing_cert_file, &self.cluster_signing_key_file) {
             let certificate = read(CLUSTER_SIGNING_CERT_FILE, certificate)?;
             builder = builder.cluster_signing_pem(&certificate, &read(CLUSTER_SIGNING_KEY_FILE, key)?);
@@ -191,6 +197,13 @@ fn listed<T: Clone>(values: &[T]) -> Option<Vec<T>> {
 /// The items of a list, which has none if its text is empty.
 fn named(items: &[String]) -> impl Iterator<Item = String> {
     items.iter().filter(|item| !item.is_empty()).cloned()
+}
+
+/// The stages in a file.
+fn stages(path: &Path) -> anyhow::Result<Stages> {
+    let text = read(STAGES, path)?;
+    text.parse()
+        .map_err(|StageError { line, message }| anyhow::anyhow!("--{STAGES} {}:{line}: {message}", path.display()))
 }
 
 fn read(flag: &str, path: &Path) -> anyhow::Result<String> {

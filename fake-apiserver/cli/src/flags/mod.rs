@@ -82,10 +82,12 @@ pub struct Flags {
     /// Live as a real cluster does: all controllers that are built, kube-scheduler and kubelet, but for those that --controllers disables
     #[arg(help_heading = FIRST, long)]
     like_a_cluster: bool,
-    /// Rules by which pods run if the kubelet does: 'app=web: ready after 2s; image=*:bad: ImagePullBackOff; job/*: fail 1 of 3'. By default they are
-    /// ready as soon as they have a node, and those of jobs succeed
+    /// Rules by which pods run: 'app=web: ready after 2s; image=*:bad: ImagePullBackOff; job/*: fail 1 of 3'; by default they are ready at once
     #[arg(help_heading = FIRST, long, value_name = "RULES")]
     pods: Option<PodRules>,
+    /// YAML file with Stage objects of kwok, by which nodes, and the pods that no rule is about, go through their lives if the kubelet runs
+    #[arg(help_heading = FIRST, long, value_name = "FILE")]
+    stages: Option<PathBuf>,
     /// Nodes that the kubelet registers, separated by commas; node-1 by default
     #[arg(help_heading = FIRST, long, value_name = "NAMES", value_delimiter = ',')]
     nodes: Vec<String>,

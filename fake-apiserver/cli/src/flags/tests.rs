@@ -141,3 +141,16 @@ fn files_that_cannot_be_read() {
         "unable to read --token-auth-file /nope/tokens.csv: No such file or directory (os error 2)"
     );
 }
+
+#[test]
+fn stages_that_are_not_supported_are_refused_with_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stages.yaml");
+    let stage =
+        "apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: {name: a}\nspec:\n  resourceRef: {kind: Job}\n";
+    std::fs::write(&file, stage).unwrap();
+    let argument = format!("--stages={}", file.display());
+    let error = parse(&[&argument]).unwrap().builder().err().unwrap();
+    let expected = "spec.resourceRef: stages of Job are not supported: only those of Pod and Node in v1";
+    assert_eq!(error.to_string(), format!("--stages {}:5: {expected}", file.display()));
+}

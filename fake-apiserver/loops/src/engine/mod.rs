@@ -14,6 +14,7 @@ mod request;
 mod run;
 
 pub use request::Request;
+pub(crate) use request::path;
 pub use run::{Done, Run};
 
 use crate::kinds::Kinds;

@@ -36,6 +36,7 @@ impl Request {
             }
             Act::Patch { resource, key, subresource, patch_type, patch } => Request {
                 content_type: patch_type.media_type(),
+                query: patch_type.query(),
                 ..Request::json("PATCH", path(resource, key, subresource), patch.clone())
             },
             Act::Delete { resource, key, options } => Request::json("DELETE", path(resource, key, ""), body(options)),
@@ -65,9 +66,18 @@ impl PatchType {
     /// The media type of such a patch.
     pub fn media_type(self) -> &'static str {
         match self {
-            PatchType::Merge => "application/merge-patch+json",
+            PatchType::Merge | PatchType::MergeAs(_) => "application/merge-patch+json",
             PatchType::Strategic => "application/strategic-merge-patch+json",
             PatchType::Json => "application/json-patch+json",
+            PatchType::ApplyAs(_) => "application/apply-patch+yaml",
+        }
+    }
+
+    fn query(self) -> Vec<(&'static str, String)> {
+        match self {
+            PatchType::MergeAs(manager) => vec![("fieldManager", manager.to_owned())],
+            PatchType::ApplyAs(manager) => vec![("fieldManager", manager.to_owned()), ("force", "true".to_owned())],
+            PatchType::Merge | PatchType::Strategic | PatchType::Json => Vec::new(),
         }
     }
 }
@@ -89,7 +99,7 @@ pub(super) fn key_of(object: &Value) -> Key {
 }
 
 /// The path of an object, of its subresource, or without a name of a collection.
-pub(super) fn path(resource: &Resource, key: &Key, subresource: &str) -> String {
+pub(crate) fn path(resource: &Resource, key: &Key, subresource: &str) -> String {
     let Resource { group, version, plural } = resource;
     let mut path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
     let parts = match &*key.namespace {

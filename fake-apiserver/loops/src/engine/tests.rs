@@ -174,7 +174,7 @@ fn a_paused_loop_is_stepped() {
 }
 
 fn event(message: &str) -> Act {
-    Act::Event { about: object("a"), warning: false, reason: "Tested", message: message.to_owned() }
+    Act::Event { about: object("a"), warning: false, reason: "Tested".into(), message: message.to_owned() }
 }
 
 #[test]

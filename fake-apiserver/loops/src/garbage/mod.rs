@@ -371,7 +371,7 @@ impl<'a> Node<'a> {
         let reports = references.map(|reference| Act::Event {
             about: about.clone(),
             warning: true,
-            reason: INVALID_NAMESPACE,
+            reason: INVALID_NAMESPACE.into(),
             message: format!(
                 "ownerRef {} does not exist in namespace {namespace:?}",
                 reference.in_namespace(namespace)

@@ -50,6 +50,11 @@ impl Book {
         self.ruled(pod, objects).cloned().unwrap_or_else(|| without(pod))
     }
 
+    /// Whether a rule is about a pod.
+    pub(super) fn rules(&self, pod: &Value, objects: &Objects) -> bool {
+        self.ruled(pod, objects).is_some()
+    }
+
     fn ruled(&self, pod: &Value, objects: &Objects) -> Option<&Fate> {
         let first = Key { namespace: meta::namespace(pod).to_owned(), name: String::new() };
         let of_namespace = self.objects.range(first..).take_while(|(key, _)| key.namespace == meta::namespace(pod));

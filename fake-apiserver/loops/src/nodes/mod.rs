@@ -1,22 +1,24 @@
-//! Nodes and what runs on them: a scheduler, and a kubelet by rule.
+//! Nodes and what runs on them: a scheduler, and a kubelet by rule or by stages.
 
 mod book;
 mod kubelet;
 mod rules;
 mod scheduler;
+mod stages;
 
 pub(crate) use book::{Book, RULES};
 pub(crate) use rules::{JOBS, SETS};
 pub use rules::{RuleError, Rules};
+pub use stages::{StageError, Stages};
 
 use crate::plan::Loop;
 
 /// The kubelet of these nodes, which it registers; of `node-1` if none is named.
-pub fn kubelet(mut nodes: Vec<String>, rules: Rules) -> Box<dyn Loop> {
+pub fn kubelet(mut nodes: Vec<String>, rules: Rules, stages: Stages) -> Box<dyn Loop> {
     if nodes.is_empty() {
         nodes.push("node-1".to_owned());
     }
-    Box::new(kubelet::Kubelet::new(nodes, rules))
+    Box::new(kubelet::Kubelet::new(nodes, rules, stages))
 }
 
 /// The scheduler.

@@ -101,7 +101,7 @@ fn failure(service: &Value, key: &Key, why: &str) -> Act {
     Act::Event {
         about: service.clone(),
         warning: true,
-        reason: "FailedToUpdateEndpointSlices",
+        reason: "FailedToUpdateEndpointSlices".into(),
         message: format!("Error updating Endpoint Slices for Service {key}: {why}"),
     }
 }

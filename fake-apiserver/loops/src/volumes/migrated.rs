@@ -27,9 +27,27 @@ const DRIVERS: [(&str, &str); 7] = [
     ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
 ];
 
+/// The fields in which volumes have the sources of those plugins.
+const SOURCES: [&str; 7] = [
+    "awsElasticBlockStore",
+    "azureDisk",
+    "azureFile",
+    "cinder",
+    "gcePersistentDisk",
+    "portworxVolume",
+    "vsphereVolume",
+];
+
 /// The driver that has taken over from a plugin.
 pub(super) fn driver(plugin: &str) -> Option<&'static str> {
     DRIVERS.iter().find(|(own, _)| *own == plugin).map(|(_, driver)| *driver)
+}
+
+/// The plugin of a volume and the driver that has taken over from it, if one has.
+pub(super) fn of(volume: &Value) -> Option<(&'static str, &'static str)> {
+    let spec = volume.get("spec")?;
+    let source = SOURCES.iter().position(|source| spec.get(source).is_some_and(Value::is_object))?;
+    DRIVERS.get(source).copied()
 }
 
 /// The object that says which driver has taken over, if it does not say so.

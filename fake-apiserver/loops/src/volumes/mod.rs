@@ -1,12 +1,14 @@
 //! Volumes and claims: they are bound to each other, provisioned, released and deleted, as `pkg/controller/volume/persistentvolume` of
-//! `k8s.io/kubernetes` (v1.37.1) does it; and claims are made for ephemeral volumes, as by `pkg/controller/volume/ephemeral`.
+//! `k8s.io/kubernetes` (v1.37.1) does it; claims are made for ephemeral volumes, as by `pkg/controller/volume/ephemeral`; volumes are attached, and claims that grow wait.
 //!
 //! Where upstream makes several writes in a row, each is a pass of its own here, that begins with what is there. Claims and volumes are looked
 //! at when something changes that matters to them, not every 15 seconds. Volumes on paths of hosts are provisioned as upstream does it with
 //! `--enable-hostpath-provisioner`; those that are recycled are so at once, without a pod.
 
+mod attached;
 mod claims;
 mod ephemeral;
+mod expanding;
 pub(crate) mod matching;
 mod migrated;
 pub(crate) mod needs;
@@ -14,7 +16,9 @@ mod provision;
 mod released;
 pub(crate) mod writes;
 
+pub(crate) use attached::{AttachDetach, MANAGED};
 pub(crate) use ephemeral::Ephemeral;
+pub(crate) use expanding::Expander;
 
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};

@@ -16,6 +16,8 @@ pub(super) fn refusal(answer: Answer) -> ApiError {
     match answer {
         Answer::Refused(400, why) => ApiError::bad_request(why),
         Answer::Refused(_, why) => ApiError::untyped(why),
-        Answer::Log(_) | Answer::Output { .. } => ApiError::internal("another question was answered"),
+        Answer::Log(_) | Answer::Output { .. } | Answer::Ports(_) => {
+            ApiError::internal("another question was answered")
+        }
     }
 }

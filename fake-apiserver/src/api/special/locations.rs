@@ -4,7 +4,7 @@
 //! `pkg/registry/core/service/storage/storage.go`, and `pkg/kubelet/client/kubelet_client.go` (v1.37.1).
 //!
 //! GAP: hosts: no node, pod or endpoint can be reached: `log`, `exec`, `attach`, `portforward` and `proxy` find out all that is wrong with a
-//! request, and then answer as if the connection was refused; of pods by rule the first three answer
+//! request, and then answer as if the connection was refused; of pods by rule all but the last answer
 
 use crate::admission::Kind;
 use crate::api::Request;

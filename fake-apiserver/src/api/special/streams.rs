@@ -9,7 +9,7 @@
 
 use super::asked::{ask, refusal};
 use super::locations::{connect_options, container, kubelet, object, refuse_dry_run};
-use crate::api::reply::Channels;
+use crate::api::reply::{Channels, Content};
 use crate::api::request::Forward;
 use crate::api::{Reply, Request, admission};
 use crate::auth::authorizer::{Attributes, Target};
@@ -21,6 +21,8 @@ use tree::{Value, json};
 
 /// The protocols of channels in WebSocket, the preferred one first.
 const PROTOCOLS: [&str; 2] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+/// Those of ports; without any it is the same.
+const PORT_PROTOCOLS: [&str; 2] = ["v4.channel.k8s.io", ""];
 /// The channels of what a command prints, and of how it has ended.
 const OUTPUT: u8 = 1;
 const ERRORS: u8 = 2;
@@ -49,36 +51,59 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
     if !request.forward().upgrades {
         return Err(ApiError::bad_request("Upgrade request required"));
     }
-    match ask(request, &container, about(request)).await {
+    match ask(request, &container, about(request, stream)?).await {
         Some(answer) => by_rule(request, stream, answer),
         None => Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal()))),
     }
 }
 
 /// The question to the kubelet.
-fn about(request: &Request<'_>) -> About {
-    match request.subresource.map_or("", |subresource| &subresource.name) {
-        "exec" => About::Exec { command: request.query.all("command").map(str::to_owned).collect() },
+fn about(request: &Request<'_>, stream: Stream) -> ApiResult<About> {
+    let subresource = request.subresource.map_or("", |subresource| &subresource.name);
+    Ok(match (stream, subresource) {
+        (Stream::Ports, _) => About::Ports(ports(request)?),
+        (_, "exec") => About::Exec { command: request.query.all("command").map(str::to_owned).collect() },
         _ => About::Attach,
-    }
+    })
 }
 
-/// The answer of a kubelet by rule, as messages on the channels of `v5.channel.k8s.io`.
-fn by_rule(request: &Request<'_>, stream: Stream, answer: Answer) -> ApiResult<Reply> {
-    if stream == Stream::Ports {
-        return Err(ApiError::bad_request("a pod that runs by rule has no ports to forward"));
+/// The ports that are asked for, with a kubelet's words for those that cannot be (`NewV4Options`).
+fn ports(request: &Request<'_>) -> ApiResult<Vec<u16>> {
+    let mut ports = Vec::new();
+    for text in request.query.all("ports") {
+        for port in text.split(',') {
+            match port.parse() {
+                Ok(0) => return Err(ApiError::bad_request(format!("port {} must be > 0", json!(text)))),
+                Ok(port) => ports.push(port),
+                Err(_) => return Err(ApiError::bad_request(format!("unable to parse {} as a port", json!(text)))),
+            }
+        }
     }
+    Ok(ports)
+}
+
+/// The answer of a kubelet by rule, as streams.
+fn by_rule(request: &Request<'_>, stream: Stream, answer: Answer) -> ApiResult<Reply> {
     let Forward { upgrade, offered, .. } = *request.forward();
-    let is_offered = |protocol: &&str| offered.split(',').any(|own| own.trim() == *protocol);
-    let protocol = PROTOCOLS.into_iter().find(is_offered).filter(|_| upgrade.eq_ignore_ascii_case("websocket"));
-    let Some(protocol) = protocol else {
+    let known: &[&'static str] = if stream == Stream::Ports { &PORT_PROTOCOLS } else { &PROTOCOLS };
+    let is_offered = |protocol: &&&str| offered.split(',').any(|own| own.trim() == **protocol);
+    let found = known.iter().find(is_offered).filter(|_| upgrade.eq_ignore_ascii_case("websocket"));
+    let Some(protocol) = found.copied() else {
         let asked = if offered.is_empty() { upgrade } else { offered };
-        let built = PROTOCOLS.join(" or ");
+        let built: Vec<&str> = known.iter().copied().filter(|protocol| !protocol.is_empty()).collect();
         return Err(ApiError::bad_request(format!(
-            "pods that run by rule are streamed to over WebSocket with {built}, which is all that is built, and not over {asked}"
+            "pods that run by rule are streamed to over WebSocket with {}, which is all that is built, and not over {asked}",
+            built.join(" or "),
         )));
     };
-    let Answer::Output { stdout, stderr, code } = answer else { return Err(refusal(answer)) };
+    let (stdout, stderr, code) = match answer {
+        Answer::Output { stdout, stderr, code } => (stdout, stderr, code),
+        Answer::Ports(ports) if ports.is_empty() => {
+            return Err(ApiError::bad_request("query parameter \"port\" is required"));
+        }
+        Answer::Ports(ports) => return Ok(Reply::Channels(Channels { protocol, content: Content::Ports(ports) })),
+        other => return Err(refusal(other)),
+    };
     let is_asked = |name: &str| request.query.flag(name) == Some(true);
     let errors = if is_asked("tty") { OUTPUT } else { ERRORS };
     let mut messages = Vec::new();
@@ -90,7 +115,7 @@ fn by_rule(request: &Request<'_>, stream: Stream, answer: Answer) -> ApiResult<R
         }
     }
     messages.push(message(STATUS, &status(code).to_string()));
-    Ok(Reply::Channels(Channels { protocol, messages }))
+    Ok(Reply::Channels(Channels { protocol, content: Content::Messages(messages) }))
 }
 
 fn message(channel: u8, text: &str) -> Bytes {

@@ -3,7 +3,8 @@
 //! ```text
 //!   recorded.txt ─▶ built_in.rs ─┐
 //!                                ├─▶ document.rs ─▶ JSON ─▶ protobuf/ ─▶ protobuf
-//!   template.txt ─▶ custom.rs ───┘
+//!   template.txt ─▶ custom.rs ───┤
+//!   what other servers say ─▶ part.rs ┘ (version 2; their documents of version 3 come from them)
 //! ```
 //!
 //! A document is made when it is first requested, or its hash is, which the index has of all documents. It is kept until one of the
@@ -15,6 +16,7 @@ mod custom;
 mod document;
 mod kept;
 mod open;
+mod part;
 mod protobuf;
 mod recorded;
 mod schema;
@@ -26,6 +28,7 @@ mod tests;
 mod vectors;
 
 pub(crate) use kept::{Hashed, Shelf};
+pub(crate) use part::Part;
 
 use super::groups::{self, Group, GroupVersion};
 use crate::deadline::Deadline;
@@ -36,7 +39,7 @@ use bytes::Bytes;
 use document::Document;
 use kept::{Described, Kept};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use template::Form;
 use tokio::sync::OnceCell;
 use tree::{Map, json};
@@ -48,12 +51,18 @@ pub(crate) struct OpenApi {
     index: OnceCell<Bytes>,
     /// The document of version 2.
     v2: Arc<Kept>,
+    /// The one with the parts of other servers, and those parts.
+    merged: Mutex<(Parts, Arc<Kept>)>,
 }
+
+/// The parts of other servers in the document of version 2, in their order.
+pub(crate) type Parts = Arc<Vec<Arc<Part>>>;
 
 impl OpenApi {
     /// Describes a registry, whose documents may be on a shelf.
     pub(super) fn of(registry: &Registry, shelf: &Arc<Shelf>) -> Self {
-        OpenApi { registry: registry.clone(), shelf: shelf.clone(), index: OnceCell::new(), v2: Arc::default() }
+        let (index, v2, merged) = Default::default();
+        OpenApi { registry: registry.clone(), shelf: shelf.clone(), index, v2, merged }
     }
 
     /// The document `/openapi/v3` with the URLs of the others.
@@ -85,18 +94,35 @@ impl OpenApi {
         Hashed::of(kept, Form::V3, make, deadline).await.map(Some)
     }
 
-    /// The document at `/openapi/v2`, of all resources.
+    /// The document at `/openapi/v2`, of all resources, with these parts of other servers.
     ///
     /// # Errors
     /// 504, if the time is up.
-    pub(crate) async fn v2<'d>(&'d self, deadline: &'d Deadline) -> ApiResult<Hashed<'d>> {
+    pub(crate) async fn v2<'d>(&'d self, parts: Parts, deadline: &'d Deadline) -> ApiResult<Hashed<'d>> {
+        let kept = self.v2_with(&parts);
         let make = Box::new(move || {
             let mut document = Document::default();
             built_in::add(&mut document, Form::V2, ("", ""), built_in::served(&self.registry));
             self.registry.versions().try_for_each(|served| custom::add(&mut document, served, Form::V2, deadline))?;
+            for part in &*parts {
+                deadline.check()?;
+                part::merge(&mut document, part);
+            }
             Ok(Bytes::from(document.v2()))
         });
-        Hashed::of(self.v2.clone(), Form::V2, make, deadline).await
+        Hashed::of(kept, Form::V2, make, deadline).await
+    }
+
+    /// The place of the document of version 2 with these parts.
+    fn v2_with(&self, parts: &Parts) -> Arc<Kept> {
+        if parts.is_empty() {
+            return self.v2.clone();
+        }
+        let mut merged = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if merged.0 != *parts {
+            *merged = (parts.clone(), Arc::default());
+        }
+        merged.1.clone()
     }
 
     fn place(&self, subject: &Subject<'_>) -> Arc<Kept> {

@@ -6,7 +6,7 @@ use crate::auth::ClientAuthorities;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 #[cfg(feature = "controllers")]
 use crate::controllers::ControllerContext;
-use crate::controllers::{Controller, Controllers, Making, PodRules, Settings, making, tools};
+use crate::controllers::{Controller, Controllers, Making, PodRules, Settings, Stages, making, tools};
 use crate::ids::Ids;
 use crate::living::{Living, Signing};
 use crate::server::tls;
@@ -57,6 +57,14 @@ impl Builder {
     #[must_use]
     pub fn pods(mut self, rules: PodRules) -> Self {
         self.controllers.pods = rules;
+        self
+    }
+
+    /// The stages, as kwok has them, by which nodes and the pods without a rule go through their lives if [`Controller::Kubelet`] runs. With stages
+    /// of nodes, those are registered without conditions.
+    #[must_use]
+    pub fn stages(mut self, stages: Stages) -> Self {
+        self.controllers.stages = stages;
         self
     }
 

@@ -3,13 +3,14 @@
 use super::{Client, create, quiet, told};
 use crate::support::{PROTOCOLS, soon, text};
 use fake_apiserver::{FakeApiServer, ManualClock};
-use futures::StreamExt as _;
+use futures::{SinkExt as _, StreamExt as _};
 use http::Request;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::client_async;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const RULES: &str = "/apis/rules.fake-apiserver.test/v1/namespaces/default/podrules";
@@ -50,8 +51,8 @@ async fn a_log_says_what_its_rule_says() {
     server.shutdown().await;
 }
 
-/// The messages of a stream, as text, each with its channel; or the refusal.
-async fn stream(server: &FakeApiServer, path: &str, protocol: &str) -> Result<Vec<(u8, String)>, (u16, String)> {
+/// A connection that has switched to streams; or the refusal.
+async fn open(server: &FakeApiServer, path: &str, protocol: &str) -> Result<WebSocketStream<TcpStream>, (u16, String)> {
     let (key, authorization) = (generate_key(), format!("Bearer {}", server.admin_token()));
     let mut request = Request::get(format!("ws://fake{PODS}/{path}")).body(()).expect("a request");
     for (name, value) in [
@@ -66,7 +67,7 @@ async fn stream(server: &FakeApiServer, path: &str, protocol: &str) -> Result<Ve
         request.headers_mut().insert(name, value.parse().expect("a value"));
     }
     let connection = TcpStream::connect(server.replica(0).address()).await.expect("it listens");
-    let (mut socket, response) = match soon(client_async(request, connection)).await {
+    let (socket, response) = match soon(client_async(request, connection)).await {
         Ok(opened) => opened,
         Err(Error::Http(response)) => {
             let body = response.body().as_deref().unwrap_or_default();
@@ -76,6 +77,12 @@ async fn stream(server: &FakeApiServer, path: &str, protocol: &str) -> Result<Ve
         Err(error) => panic!("{error}"),
     };
     assert_eq!(response.headers()["sec-websocket-protocol"], protocol.split(',').next().unwrap_or_default());
+    Ok(socket)
+}
+
+/// The messages of a stream, as text, each with its channel; or the refusal.
+async fn stream(server: &FakeApiServer, path: &str, protocol: &str) -> Result<Vec<(u8, String)>, (u16, String)> {
+    let mut socket = open(server, path, protocol).await?;
     let mut messages = Vec::new();
     while let Some(Ok(message)) = soon(socket.next()).await {
         if let Message::Binary(bytes) = message {
@@ -110,8 +117,38 @@ async fn a_command_does_what_its_rule_says() {
     let (code, why) = stream(&server, &exec("true"), "v9.channel.k8s.io").await.unwrap_err();
     assert_eq!(code, 400);
     assert!(why.ends_with("which is all that is built, and not over v9.channel.k8s.io"), "{why}");
-    let (code, why) = stream(&server, "web/portforward?ports=80", "v5.channel.k8s.io").await.unwrap_err();
-    assert_eq!((code, &*why), (400, "a pod that runs by rule has no ports to forward"));
+    let (code, why) = stream(&server, "web/portforward?ports=80", "SPDY/3.1+portforward.k8s.io").await.unwrap_err();
+    assert_eq!(code, 400);
+    assert!(why.ends_with("which is all that is built, and not over SPDY/3.1+portforward.k8s.io"), "{why}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn ports_lead_where_their_rule_says() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    let served = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.expect("a client");
+        let mut said = [0; 5];
+        connection.read_exact(&mut said).await.expect("five bytes");
+        connection.write_all(b"hello, ").await.expect("a client that reads");
+        connection.write_all(&said).await.expect("a client that reads");
+    });
+    let (server, _client) = cluster(&format!("pod/web: ready, port 80 at {address}; pod/bad: pending")).await;
+    let mut socket = open(&server, "web/portforward?ports=80,81", "v4.channel.k8s.io").await.unwrap();
+    socket.send(Message::Binary(b"\x00world".to_vec().into())).await.expect("a server that reads");
+    let (mut by_channel, mut received) = ([const { Vec::new() }; 4], 0);
+    while let Some(Ok(Message::Binary(bytes))) = soon(socket.next()).await {
+        by_channel[usize::from(bytes[0])].extend_from_slice(&bytes[1..]);
+        received += 1;
+    }
+    assert!(received >= 6, "{received}");
+    soon(served).await.expect("it was served");
+    let why = "error forwarding port 81: no rule says where the port 81 of the pod default/web leads";
+    let expected = [&b"\x50\x00hello, world"[..], b"\x50\x00", b"\x51\x00", &[b"\x51\x00", why.as_bytes()].concat()];
+    assert_eq!(by_channel.each_ref().map(Vec::as_slice), expected);
+    let (code, why) = stream(&server, "bad/portforward?ports=80", "v4.channel.k8s.io").await.unwrap_err();
+    assert_eq!((code, &*why), (500, "unable to upgrade connection: pod does not exist"));
     server.shutdown().await;
 }
 

@@ -1,12 +1,15 @@
 //! Clusters that live: control loops in the server.
 
 mod answers;
+mod attachments;
 mod autoscaling;
 mod bad_input;
 mod certificates;
 mod driver;
 mod garbage;
 mod growth;
+mod migrations;
+mod stages;
 mod upkeep;
 mod volumes;
 mod workloads;

@@ -4,7 +4,7 @@
 
 use super::super::rules::Fate;
 use crate::question::{About, Answer, Question};
-use crate::workloads::facts::read;
+use crate::workloads::facts::{pods, read};
 use jiff::Timestamp;
 use machinery::object::meta;
 use tree::Value;
@@ -23,6 +23,7 @@ pub(super) fn answer(question: &Question, pod: &Value, fate: &Fate) -> Answer {
             true => exec(&command.join(" "), container, pod, fate),
             false => Answer::Refused(500, format!("unable to upgrade connection: container not found ({container:?})")),
         },
+        About::Ports(ports) => self::ports(ports, pod, fate),
         About::Attach => match is_running(status) {
             true => Answer::Output { stdout: said(container, pod, fate), stderr: String::new(), code: 0 },
             false => {
@@ -81,6 +82,19 @@ fn said(container: &str, pod: &Value, fate: &Fate) -> String {
             "the container {container} of the pod {namespace}/{name} runs without a process, by the rule {rule}\n"
         ),
     }
+}
+
+/// Where ports lead, as the rule has it.
+fn ports(ports: &[u16], pod: &Value, fate: &Fate) -> Answer {
+    if pods::phase(pod) != "Running" {
+        return Answer::Refused(500, "unable to upgrade connection: pod does not exist".to_owned());
+    }
+    let (namespace, name) = (meta::namespace(pod), meta::name(pod));
+    let leads = |port: &u16| {
+        let known = fate.ports.iter().find(|(known, _)| known == port).map(|(_, address)| *address);
+        (*port, known.ok_or_else(|| format!("no rule says where the port {port} of the pod {namespace}/{name} leads")))
+    };
+    Answer::Ports(ports.iter().map(leads).collect())
 }
 
 fn exec(command: &str, container: &str, pod: &Value, fate: &Fate) -> Answer {

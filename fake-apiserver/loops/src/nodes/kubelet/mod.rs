@@ -7,11 +7,13 @@ mod conditions;
 mod containers;
 mod life;
 mod node;
+mod staged;
 mod status;
 
 use super::book::{Book, RULES};
 use super::rules::{Gone, JOBS, Rules, SETS};
-use crate::act::{Act, Deletion};
+use super::stages::{Player, STAGES, Shelf, Stages};
+use crate::act::{Act, Deletion, Refusal};
 use crate::objects::{Change, Objects};
 use crate::plan::{Keys, Loop, Plan, View};
 use crate::profile::Profile;
@@ -31,9 +33,11 @@ pub(super) const NODES: Resource = Resource::new("", "v1", "nodes");
 const NAMESPACES: Resource = Resource::new("", "v1", "namespaces");
 const LEASES: Resource = Resource::new("coordination.k8s.io", "v1", "leases");
 /// Owners are followed as rules name them.
-const FOLLOWED: &[Resource] = &[NAMESPACES, NODES, LEASES, PODS, SETS, JOBS, RULES];
+const FOLLOWED: &[Resource] = &[NAMESPACES, NODES, LEASES, PODS, SETS, JOBS, RULES, STAGES];
 /// The text before the namespace in the key of an object with rules. It is in no name of a namespace.
 const RULES_OF: &str = "podrules ";
+/// The namespace in the key of an object with a stage.
+const STAGES_OF: &str = "stages ";
 
 static PROFILE: Profile =
     Profile { name: "kubelet", alias: "", user: "system:node:node-1", program: "kubelet", component: "kubelet" };
@@ -48,11 +52,14 @@ pub(super) struct Kubelet {
     seen: HashMap<String, u64>,
     /// The pods that have got an address.
     addresses: u32,
+    stages: Shelf,
+    player: Player,
 }
 
 impl Kubelet {
-    pub(super) fn new(nodes: Vec<String>, rules: Rules) -> Kubelet {
-        Kubelet { nodes, rules: Book::of(rules), lives: HashMap::new(), seen: HashMap::new(), addresses: 0 }
+    pub(super) fn new(nodes: Vec<String>, rules: Rules, stages: Stages) -> Kubelet {
+        let (lives, seen, addresses, player) = Default::default();
+        Kubelet { nodes, rules: Book::of(rules), lives, seen, addresses, stages: Shelf::of(stages), player }
     }
 
     /// Rules have changed: the pods that they may be about are looked at, and their object if they are wrong.
@@ -79,6 +86,9 @@ impl Kubelet {
     }
 
     fn run(&mut self, pod: &Value, view: &View<'_>) -> Plan {
+        if self.is_staged(pod, view.objects) {
+            return self.play_pod(pod, view);
+        }
         let fate = self.rules.fate(pod, view.objects);
         if let Some(deleted) = meta::deletion_timestamp(pod).and_then(|time| time.parse().ok()) {
             let end = end(pod, deleted, fate.gone);
@@ -183,9 +193,13 @@ impl Loop for Kubelet {
         let node = |name: &str| Key { namespace: String::new(), name: name.to_owned() };
         if self.rules.note(change) {
             self.note_rules(change, objects, keys);
+        } else if self.stages.note(change) {
+            self.note_stages(change, objects, keys);
         } else if *change.resource == PODS {
             let Some(pod) = change.new else {
-                self.lives.remove(change.old.map(meta::uid).unwrap_or_default());
+                let uid = change.old.map(meta::uid).unwrap_or_default();
+                self.lives.remove(uid);
+                self.player.forget(uid);
                 return;
             };
             self.note_address(pod);
@@ -197,14 +211,17 @@ impl Loop for Kubelet {
             if change.key.name == node::LEASE_NAMESPACE && change.old.is_none() {
                 self.nodes.iter().for_each(|name| keys.add(node(name)));
             }
-        } else if *change.resource == NODES && self.nodes.contains(&change.key.name) && change.old.is_none() {
-            keys.add(change.key.clone());
+        } else if *change.resource == NODES && self.nodes.contains(&change.key.name) {
+            self.note_node(change, keys);
         }
     }
 
     fn sync(&mut self, key: &Key, view: &View<'_>) -> Plan {
         if key.namespace.is_empty() {
-            return node::plan(&self.nodes, &key.name, view);
+            return self.tend(&key.name, view);
+        }
+        if key.namespace == STAGES_OF {
+            return self.refuse_stage(&key.name, view);
         }
         if let Some(namespace) = key.namespace.strip_prefix(RULES_OF) {
             return self.refuse_rules(&Key { namespace: namespace.to_owned(), name: key.name.clone() }, view);
@@ -213,6 +230,11 @@ impl Loop for Kubelet {
             Some(pod) if self.is_here(pod) => self.run(&pod.clone(), view),
             _ => Plan::default(),
         }
+    }
+
+    fn refused(&mut self, key: &Key, _act: &Act, _refusal: &Refusal, view: &View<'_>) -> Option<Plan> {
+        self.play_again(key, view);
+        None
     }
 
     fn answer(&mut self, question: &Question, objects: &Objects) -> Option<Answer> {

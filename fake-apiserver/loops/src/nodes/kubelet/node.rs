@@ -4,6 +4,8 @@ use super::{LEASES, NODES};
 use crate::act::Act;
 use crate::plan::{Plan, View};
 use crate::resource::Key;
+use crate::volumes::MANAGED;
+use crate::workloads::facts::conditions;
 use crate::workloads::facts::read::{self, stamp};
 use jiff::Timestamp;
 use machinery::object::meta;
@@ -23,19 +25,24 @@ pub(super) fn address(index: usize) -> String {
     format!("192.168.{high}.{low}")
 }
 
-/// Registers a node, lets pods onto it, and renews its lease. A node that somebody has deleted stays away, as of a kubelet that goes on.
-pub(super) fn plan(nodes: &[String], name: &str, view: &View<'_>) -> Plan {
+/// Registers a node, lets pods onto it once it is ready, and renews its lease. A node that somebody has deleted stays away, as of a kubelet that
+/// goes on. With stages of nodes they say when it is ready.
+pub(super) fn plan(nodes: &[String], name: &str, is_staged: bool, view: &View<'_>) -> Plan {
     let Some(index) = nodes.iter().position(|node| node == name) else { return Plan::default() };
     let lease_key = Key { namespace: LEASE_NAMESPACE.to_owned(), name: name.to_owned() };
     let lease = view.objects.get(&LEASES, &lease_key);
     let node = view.objects.get(&NODES, &Key { namespace: String::new(), name: name.to_owned() });
     let mut acts = Vec::new();
     match (node, lease) {
-        (Some(node), _) => acts.extend(admit(node)),
+        (Some(node), _) => acts.extend(admit(node).filter(|_| conditions::holds(node, "Ready"))),
         (None, Some(_)) => return Plan::default(),
         (None, None) => {
             let key = Key { namespace: String::new(), name: name.to_owned() };
-            acts.push(Act::Create { resource: NODES, key, subresource: "", object: registered(name, index, view.now) });
+            let mut object = registered(name, index, view.now);
+            if is_staged && let Some(status) = object["status"].as_object_mut() {
+                status.remove("conditions");
+            }
+            acts.push(Act::Create { resource: NODES, key, subresource: "", object });
             // The lease names the node, whose uid is known once it is there.
             return Plan::of(acts);
         }
@@ -103,7 +110,7 @@ fn registered(name: &str, index: usize, now: Timestamp) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {
+        "metadata": {"name": name, "annotations": {MANAGED: "true"}, "labels": {
             "beta.kubernetes.io/arch": "amd64",
             "beta.kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",

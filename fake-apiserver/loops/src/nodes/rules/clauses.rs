@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! clause = "gone after " ( time | "grace" ) | "cpu " quantity | "memory " quantity
-//!        | "log " text | "exec " text " prints " text [ " exits " code ]
+//!        | "log " text | "exec " text " prints " text [ " exits " code ] | "port " number " at " address
 //! text   = "'" { character | "\n" | "\t" | "\\" | "\'" } "'"
 //! ```
 
@@ -11,9 +11,12 @@ use super::parse::{Parsed, error, number, time};
 use super::scan::Piece;
 use super::{Exec, Fate, Gone};
 use quantity::Quantity;
+use std::net::SocketAddr;
 
-const CLAUSE: &str = "gone after, cpu, memory, log or exec";
+const CLAUSE: &str = "gone after, cpu, memory, log, exec or port";
 const TEXT: &str = "a text in single quotes";
+const PORT: &str = "a port from 1 to 65535";
+const ADDRESS: &str = "an address such as 127.0.0.1:8080";
 const AMOUNT: &str = "a quantity such as 200m or 64Mi";
 
 /// Reads a clause into what becomes of a pod.
@@ -37,6 +40,10 @@ pub(super) fn clause(piece: Piece<'_>, fate: &mut Fate) -> Parsed<()> {
             let (exec, used) = exec(&words, piece)?;
             fate.execs.push(exec);
             used
+        }
+        "port" => {
+            fate.ports.push(port(word(1), word(2), word(3))?);
+            4
         }
         _ => return error(piece, CLAUSE),
     };
@@ -76,6 +83,19 @@ fn exec(words: &[Piece<'_>], piece: Piece<'_>) -> Parsed<(Exec, usize)> {
     }
     let code = number(word(5), 255, "an exit code from 0 to 255")?;
     Ok((Exec { command, prints, code: i64::try_from(code).unwrap_or_default() }, 6))
+}
+
+/// A port, and where it leads.
+fn port(number: Piece<'_>, at: Piece<'_>, address: Piece<'_>) -> Parsed<(u16, SocketAddr)> {
+    let port = match self::number(number, u16::MAX.into(), PORT)?.try_into() {
+        Ok(port @ 1..) => port,
+        _ => return error(number, PORT),
+    };
+    match (at.text, address.text.parse()) {
+        ("at", Ok(address)) => Ok((port, address)),
+        ("at", Err(_)) => error(address, ADDRESS),
+        _ => error(at, "at and an address"),
+    }
 }
 
 /// A text in quotes.

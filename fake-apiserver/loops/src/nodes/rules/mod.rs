@@ -13,6 +13,7 @@ use crate::workloads::facts::{owners, read};
 use glob::Glob;
 use machinery::object::meta;
 pub use parse::RuleError;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tree::Value;
@@ -58,6 +59,8 @@ pub(super) struct Fate {
     /// The text of its log.
     pub(super) log: Option<String>,
     pub(super) execs: Vec<Exec>,
+    /// Where ports lead.
+    pub(super) ports: Vec<(u16, SocketAddr)>,
     /// The rule, or nothing.
     pub(super) rule: Arc<str>,
 }
@@ -75,8 +78,8 @@ pub(super) struct Exec {
 impl Fate {
     /// The life of a pod about which nothing else is said.
     fn of(outcome: Outcome) -> Fate {
-        let (gone, usage, log, execs) = Default::default();
-        Fate { outcome, gone, usage, log, execs, rule: "".into() }
+        let (gone, usage, log, execs, ports) = Default::default();
+        Fate { outcome, gone, usage, log, execs, ports, rule: "".into() }
     }
 }
 

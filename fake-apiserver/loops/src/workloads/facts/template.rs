@@ -9,6 +9,7 @@ use crate::act::{Act, Deletion, Refusal};
 use crate::plan::View;
 use crate::resource::Key;
 use machinery::object::meta;
+use std::borrow::Cow;
 use tree::{Value, json};
 
 /// A pod of a template that is at `/spec/template` of its owner, without a name.
@@ -57,8 +58,8 @@ pub(crate) fn delete(pod: &Value, owner: &Value) -> [Act; 2] {
 }
 
 /// An event.
-pub(crate) fn event(about: &Value, warning: bool, reason: &'static str, message: String) -> Act {
-    Act::Event { about: about.clone(), warning, reason, message }
+pub(crate) fn event(about: &Value, warning: bool, reason: impl Into<Cow<'static, str>>, message: String) -> Act {
+    Act::Event { about: about.clone(), warning, reason: reason.into(), message }
 }
 
 /// Whether a creation was refused because its namespace is being deleted.

@@ -132,6 +132,6 @@ fn patched(old: &Value, patch_type: PatchType, mut patch: Value) -> Value {
             let new = patch::strategic::apply(old.clone(), &mut patch, ty);
             new.unwrap_or_else(|_| panic!("the patch {patch} of {old}"))
         }
-        PatchType::Json => panic!("no JSON patches here"),
+        other => panic!("no patches like {other:?} here"),
     }
 }
