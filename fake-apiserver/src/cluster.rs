@@ -6,7 +6,8 @@ use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::authorizer::{Attributes, AuthorizerOf, Decision};
 use crate::auth::chain::Authorizers;
-use crate::auth::{Authenticator, Objects, Others, ParsedObjects, User};
+use crate::auth::{Authenticator, Objects, Others, OwnKeys, ParsedObjects, User};
+use crate::commit::Hold;
 use crate::coverage::Coverage;
 use crate::discovery::{Catalog, Catalogs, Merged};
 use crate::error::ApiResult;
@@ -50,7 +51,7 @@ pub(crate) struct Policy {
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,
     /// The time that each write of a client is held before it is committed.
-    pub(crate) write_latency: Duration,
+    pub(crate) write_hold: Hold,
     /// The time that a watch without a time limit lasts at least, and at most twice.
     pub(crate) min_request_timeout: Duration,
     /// The turns of long computations.
@@ -89,14 +90,16 @@ pub(crate) struct Cluster {
     pub(crate) catalogs: Arc<Catalogs>,
     /// The users whose tokens are good in this cluster alone, by these.
     pub(crate) users: OnceLock<HashMap<String, Arc<User>>>,
+    /// The keys of its tokens, if it is not the first cluster.
+    pub(crate) keys: Option<OwnKeys>,
 }
 
 impl Cluster {
     /// Another cluster of that name with that content, which was this one's at some time. The reconcilers have no work in either.
     pub(crate) fn fork(&self, content: &Frozen, ids: u64, name: &str, stop: &CancellationToken) -> Cluster {
         let (store, ids) = (content.fork(), Arc::new(Ids::seeded(ids)));
-        let recorder = self.log.recorder().of_cluster(name, &store);
         let catalogs = Arc::new(self.catalogs.fork());
+        let recorder = self.log.recorder().of_cluster(name, &store, &catalogs);
         let known = self.policy.services.clone();
         let network = self.network.beside(ServiceAddresses { store: store.clone(), known });
         let shared = Shared {
@@ -121,6 +124,8 @@ impl Cluster {
             network,
             catalogs,
             users: OnceLock::new(),
+            // A seed has no name: it signs nothing, and what begins from it begins from its cluster.
+            keys: if name.is_empty() { self.keys.clone() } else { Some(OwnKeys::behind(self.keys.as_ref())) },
         }
     }
 
@@ -190,6 +195,10 @@ impl Objects for LiveObjects<'_> {
 
     fn user(&self, token: &str) -> Option<Arc<User>> {
         self.cluster.users.get()?.get(token).cloned()
+    }
+
+    fn keys(&self) -> Option<&OwnKeys> {
+        self.cluster.keys.as_ref()
     }
 
     fn record_use(&self, secret: &Value, day: &str) {

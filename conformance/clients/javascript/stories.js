@@ -1,6 +1,8 @@
 // Stories, told by the official JavaScript client: what a server can do to a client, as a test tells it over the control port. They are those of
 // docs/stories/, and the same in every language. There is a control port on the fake only.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 
 // Tells the control port something, or asks it.
 async function fake(method, path, words) {
@@ -19,7 +21,19 @@ const codes = async (since, match) => (await fake('POST', '/requests/query', { s
 // The code of a call that is refused; 0 if there was no answer.
 const refused = (call) => call.then(() => assert.fail('expected a refusal'), (error) => (typeof error.code === 'number' ? error.code : 0));
 
-export const stories = ({ k8s, config, core, create, within }) => ({
+export const stories = ({ k8s, config, core, create, within }) => {
+// The first event of a watch from a revision on, or the error in its place.
+const next = async (namespace, resourceVersion) => {
+    let controller;
+    const event = await within(20_000, async (resolve, reject) => {
+        const url = `/api/v1/namespaces/${namespace}/configmaps`;
+        controller = await new k8s.Watch(config).watch(url, { resourceVersion }, (type, object) => resolve({ type, object }), reject);
+    });
+    controller.abort();
+    return event;
+};
+
+return {
     async 'story-ambiguous-write'(namespace) {
         const since = await cursor(), on = { verbs: ['create'], resources: ['configmaps'], namespaces: [namespace] };
         await fault(on, { times: 1, actions: [{ connection: { do: 'reset', when: 'afterCommit' } }] });
@@ -58,22 +72,81 @@ export const stories = ({ k8s, config, core, create, within }) => ({
         const first = await create(namespace, 'a');
         await create(namespace, 'b');
         await fake('POST', '/history/compact', {});
-        // The first event of a watch from a revision on, or the error in its place.
-        const next = async (resourceVersion) => {
-            let controller;
-            const event = await within(20_000, async (resolve, reject) => {
-                const url = `/api/v1/namespaces/${namespace}/configmaps`;
-                controller = await new k8s.Watch(config).watch(url, { resourceVersion }, (type, object) => resolve({ type, object }), reject);
-            });
-            controller.abort();
-            return event;
-        };
-        const error = await next(first.metadata.resourceVersion);
+        const error = await next(namespace, first.metadata.resourceVersion);
         assert.deepEqual([error.type, error.object.code, error.object.reason], ['ERROR', 410, 'Expired']);
         // The way back is a list, and a watch from there.
         const listed = await core.listNamespacedConfigMap({ namespace });
         assert.deepEqual(listed.items.map(({ metadata }) => metadata.name), ['a', 'b']);
         await create(namespace, 'c');
-        assert.equal((await next(listed.metadata.resourceVersion)).object.metadata.name, 'c');
+        assert.equal((await next(namespace, listed.metadata.resourceVersion)).object.metadata.name, 'c');
     },
-});
+    async 'story-lost-watch'(namespace) {
+        const url = `/api/v1/namespaces/${namespace}/configmaps`;
+        let seen;
+        const end = within(20_000, (over, failed) => {
+            seen = within(20_000, (resolve) => {
+                new k8s.Watch(config).watch(url, {}, (type, object) => resolve({ type, object }), over).catch(failed);
+            });
+        });
+        await create(namespace, 'a');
+        const first = await seen;
+        assert.equal(first.type, 'ADDED');
+        assert.equal((await fake('POST', '/watches/end', { match: { verbs: ['watch'], namespaces: [namespace] } })).watches, 1);
+        await create(namespace, 'b');
+        await end;
+        // The next watch goes on where the last one was, and nothing is missed.
+        const event = await next(namespace, first.object.metadata.resourceVersion);
+        assert.equal(event.object.metadata.name, 'b');
+    },
+    async 'story-leader-lost'(namespace) {
+        const leases = config.makeApiClient(k8s.CoordinationV1Api), name = 'leader';
+        let lease = await leases.createNamespacedLease({ namespace, body: { metadata: { name }, spec: { holderIdentity: 'one', leaseDurationSeconds: 3 } } });
+        // This client elects nobody, so the leader renews by hand.
+        const renew = async () => {
+            const spec = { ...lease.spec, leaseTransitions: (lease.spec.leaseTransitions || 0) + 1 };
+            lease = await leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec } });
+        };
+        await renew();
+        await fault({ verbs: ['update'], resources: ['leases'], namespaces: [namespace] }, { actions: [{ preset: 'etcd-timeout' }] });
+        // Its renewals fail; before another one could lead, it has to stop.
+        for (const deadline = Date.now() + 1000; Date.now() < deadline; ) {
+            assert.equal(await refused(renew()), 500);
+            await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        assert.equal((await leases.readNamespacedLease({ namespace, name })).spec.holderIdentity, 'one');
+    },
+    async 'story-webhook-timeout'(namespace) {
+        // It takes connections, and never answers.
+        const sockets = [], silent = net.createServer((socket) => sockets.push(socket.on('error', () => {})));
+        await once(silent.listen(0, '127.0.0.1'), 'listening');
+        const admission = config.makeApiClient(k8s.AdmissionregistrationV1Api), name = `${namespace}.example.com`;
+        const webhook = {
+            name, clientConfig: { url: `https://127.0.0.1:${silent.address().port}/` }, sideEffects: 'None', admissionReviewVersions: ['v1'],
+            rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } }, timeoutSeconds: 1, failurePolicy: 'Fail',
+        };
+        const body = await admission.createValidatingWebhookConfiguration({ body: { metadata: { name }, webhooks: [webhook] } });
+        // Nobody can write what it looks at; with failurePolicy Ignore it costs a second only.
+        assert.equal(await refused(create(namespace, 'a')), 500);
+        body.webhooks[0].failurePolicy = 'Ignore';
+        await admission.replaceValidatingWebhookConfiguration({ name, body });
+        await create(namespace, 'a');
+        await admission.deleteValidatingWebhookConfiguration({ name });
+        sockets.forEach((socket) => socket.destroy());
+        silent.close();
+    },
+    async 'story-clock-jump'(namespace) {
+        await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'a' } } });
+        const body = { spec: { audiences: [], expirationSeconds: 600 } };
+        const { status } = await core.createNamespacedServiceAccountToken({ namespace, name: 'a', body });
+        const other = new k8s.KubeConfig(), cluster = config.getCurrentCluster();
+        other.loadFromClusterAndUser(cluster, { name: 'a', token: status.token });
+        const look = () => other.makeApiClient(k8s.VersionApi).getCode();
+        await look();
+        // The server's clock jumps, as after a pause of its machine: a token that the client believes in for ten minutes has expired.
+        await fake('POST', '/clock/advance', { seconds: 700 });
+        assert.equal(await refused(look()), 401);
+        await fake('POST', '/clock/advance', { seconds: -700 });
+        await look();
+    },
+}; };

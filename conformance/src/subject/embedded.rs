@@ -6,10 +6,10 @@ use super::kcm::Managers;
 use super::{Cluster, START, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, USERS, static_token};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use control::{Obeys as _, Order, Question, Request, Requests};
+use control::{Finding, Obeys as _, Order, Question, Request, Requests};
 use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, RequestRecord};
 use fake_apiserver_cli::Flags;
 use fake_apiserver_cli::control::Door;
@@ -26,6 +26,9 @@ pub struct Embedded;
 
 /// The name of the audit log.
 const AUDIT_LOG: &str = "audit.log";
+
+/// The beginning of the names of users that are Kubernetes' own controllers.
+const CONTROLLERS: &str = "system:serviceaccount:kube-system:";
 
 const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
 
@@ -95,6 +98,16 @@ impl Running {
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
         let door = OnceLock::new();
         Ok(Running { server: Arc::new(server), door, endpoints, namespace, clock, audit, managers: None })
+    }
+}
+
+impl Running {
+    /// The findings about Kubernetes' own controllers.
+    async fn odd(&self) -> Result<Vec<String>> {
+        let found = self.server.ask(Question::Findings { since: 0 }).await?;
+        let found = Vec::<Finding>::deserialize(&found["items"])?;
+        let ours = found.into_iter().filter(|finding| finding.user.starts_with(CONTROLLERS));
+        Ok(ours.map(|Finding { id, message, requests, .. }| format!("{id}: {message} {requests:?}")).collect())
     }
 }
 
@@ -174,8 +187,11 @@ impl Cluster for Running {
                 let error = record.authentication_error.as_deref().unwrap_or_default();
                 writeln!(log, "replica {} {code} {method} {uri} {user} {user_agent:?} {error}", replica + 1)?;
             }
+            let odd = self.odd().await?;
             if let Some(managers) = self.managers {
                 log += &managers.stop().await?;
+                // A finding about one of them is wrong, or the server misleads it.
+                ensure!(odd.is_empty(), "a real controller is found odd: {}\n{log}", odd.join("; "));
             }
             if let Some(door) = self.door.into_inner() {
                 door.close().await;

@@ -1,4 +1,4 @@
-//! `fake-apiserver replay FILE --at MOMENT [FLAGS] [-- COMMAND]`: serves the cluster as it was at a moment of a recorded run.
+//! `fake-apiserver replay FILE --at MOMENT [--cluster NAME] [FLAGS] [-- COMMAND]`: serves the cluster as it was at a moment of a recorded run.
 
 use crate::{around, logging, recorded, run};
 use anyhow::Context as _;
@@ -10,20 +10,24 @@ use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime;
 
-const USAGE: &str = "usage: fake-apiserver replay FILE --at MOMENT [FLAGS] [-- COMMAND [ARGUMENTS]]\n\
+const USAGE: &str = "usage: fake-apiserver replay FILE --at MOMENT [--cluster NAME] [FLAGS] [-- COMMAND [ARGUMENTS]]\n\
                      MOMENT is the cursor of a request, revision=N, a time by the server's clock, or end";
+
+/// The name of the first cluster.
+const FIRST: &str = "default";
 
 /// Serves the moment that the arguments name, with the flags behind them.
 pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
     let command = arguments.iter().position(|word| word == "--").map(|place| arguments.split_off(place).split_off(1));
-    let (Some(file), Some(at)) = (file(&mut arguments), at(&mut arguments)) else {
+    let (Some(file), Some(at)) = (file(&mut arguments), taken(&mut arguments, "--at")) else {
         program::say(USAGE);
         return ExitCode::FAILURE;
     };
+    let cluster = taken(&mut arguments, "--cluster");
     // Any free port for a command, unless the flags name one.
     let own = command.iter().map(|_| "--secure-port=0".into());
     let arguments = own.chain(arguments);
-    let flags = match moment(file.as_ref(), &at) {
+    let flags = match moment(file.as_ref(), cluster.as_deref(), &at) {
         Ok(moment) => Flags::read(arguments).map(|flags| flags.replaying(moment)),
         Err(error) => return exit_code(Err(error)),
     };
@@ -47,9 +51,11 @@ fn file(arguments: &mut Vec<OsString>) -> Option<OsString> {
     is_file.then(|| arguments.remove(0))
 }
 
-/// The value of `--at`, which is taken out.
-fn at(arguments: &mut Vec<OsString>) -> Option<String> {
-    let place = arguments.iter().position(|word| word == "--at" || word.as_encoded_bytes().starts_with(b"--at="))?;
+/// The value of a flag, which is taken out.
+fn taken(arguments: &mut Vec<OsString>, flag: &str) -> Option<String> {
+    let begins = format!("{flag}=");
+    let is_it = |word: &OsString| word == flag || word.as_encoded_bytes().starts_with(begins.as_bytes());
+    let place = arguments.iter().position(is_it)?;
     let word = arguments.remove(place).into_string().ok()?;
     match word.split_once('=') {
         Some((_, value)) => Some(value.to_owned()),
@@ -58,11 +64,14 @@ fn at(arguments: &mut Vec<OsString>) -> Option<String> {
 }
 
 /// The moment; what cannot be brought back is said.
-fn moment(file: &Path, at: &str) -> anyhow::Result<Moment> {
+fn moment(file: &Path, cluster: Option<&str>, at: &str) -> anyhow::Result<Moment> {
     let at: At = at.parse().map_err(anyhow::Error::msg).context("--at")?;
     let recording = recorded::read(file)?;
     let failed = || format!("unable to replay {}", file.display());
-    let moment = recording.moment(at).map_err(anyhow::Error::msg).with_context(failed)?;
+    let moment = recording
+        .moment_of(cluster.filter(|name| *name != FIRST), at)
+        .map_err(anyhow::Error::msg)
+        .with_context(failed)?;
     program::say(&format!(
         "The objects at revision {}, and a clock that stands still at {}.",
         moment.revision, moment.time

@@ -203,6 +203,7 @@ fn wrong_words_change_nothing() {
         ("GET", "/clusters/none", Value::Null, 404),
         ("GET", "/clusters/none/clock", Value::Null, 404),
         ("POST", "/seeds/none/ready", Value::Null, 404),
+        ("POST", "/clusters/none/hold", Value::Null, 404),
         ("DELETE", "/seeds/none", Value::Null, 404),
         ("PATCH", "/clusters/taken/replicas/0", json!({"state": "stopped"}), 409),
     ] {
@@ -242,7 +243,7 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
     for (new, message) in [
         (json!({"users": [{"name": ""}]}), "users[0].name"),
         (json!({"users": [{"name": "a", "token": "a b"}]}), "users[0].token"),
-        (json!({"endpoint": "prot"}), "expected `path` or `port`"),
+        (json!({"endpoint": "prot"}), "did you mean \"port\"?"),
         (json!({"idleSeconds": 0}), "idleSeconds"),
     ] {
         let (code, answer) = server.control("POST", "/clusters", &new);
@@ -274,4 +275,88 @@ fn a_cluster_is_ensured_and_ends_when_it_is_abandoned() {
         assert!(begun.elapsed() < SOON);
     }
     assert!(!gone("watched") && !gone("shared"));
+    // Who still holds it is told.
+    let (code, answer) = server.control("POST", "/clusters/held/hold", &Value::Null);
+    assert!(code == 404 && answer["message"] == "clusters \"held\" not found", "{answer}");
+}
+
+/// The path of the tokens of an account.
+const TOKENS: &str = "/api/v1/namespaces/default/serviceaccounts/a/token";
+
+#[test]
+fn tokens_are_good_in_their_cluster_and_in_those_that_begin_from_it() {
+    let server = Server::start();
+    let first = plain(&server, &server.must("GET", "/clusters/default", &Value::Null));
+    let accounts = format!("{first}/api/v1/namespaces/default/serviceaccounts");
+    assert_eq!(exchange(&accounts, "t", "POST", &json!({"metadata": {"name": "a"}})).0, 201);
+    let token = |url: &str| {
+        let (code, made) =
+            exchange(&format!("{url}{TOKENS}"), "t", "POST", &json!({"spec": {"expirationSeconds": 3600}}));
+        assert_eq!(code, 201, "{made}");
+        made["status"]["token"].as_str().expect("a token").to_owned()
+    };
+    let code = |url: &str, token: &str| exchange(&format!("{url}{MAPS}"), token, "GET", &Value::Null).0;
+    let made = server.must("POST", "/clusters", &json!({"name": "one"}));
+    let (one, two) = (plain(&server, &made), server.cluster(&json!({"name": "two"})));
+    let (of_first, of_one) = (token(&first), token(&one));
+    let behind = server.cluster(&json!({"name": "behind", "from": {"cluster": "one"}}));
+    let of_behind = token(&behind);
+    for (token, expected) in
+        [(&of_first, [200, 200, 200, 200]), (&of_one, [401, 200, 401, 200]), (&of_behind, [401, 401, 401, 200])]
+    {
+        // Twice, as what was verified once is remembered.
+        for _ in 0..2 {
+            assert_eq!([&first, &one, &two, &behind].map(|url| code(url, token)), expected);
+        }
+    }
+    // Whoever relies on the issuer finds the keys.
+    let keys = |url: &str| {
+        let (_, keys) = exchange(&format!("{url}/openid/v1/jwks"), "t", "GET", &Value::Null);
+        keys["keys"].as_array().map(Vec::len)
+    };
+    assert_eq!([&first, &one, &two, &behind].map(|url| keys(url)), [Some(1), Some(2), Some(2), Some(3)]);
+    // So it is with administrators.
+    let administrator = made["token"].as_str().expect("a token");
+    assert_eq!([&first, &one, &two].map(|url| code(url, administrator)), [401, 200, 401]);
+    let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": of_one}});
+    let reviewed = |url: &str| {
+        exchange(&format!("{url}/apis/authentication.k8s.io/v1/tokenreviews"), "t", "POST", &review).1["status"].clone()
+    };
+    assert_eq!((&reviewed(&one)["authenticated"], reviewed(&two).get("authenticated")), (&json!(true), None));
+}
+
+/// A client of the administrator of a cluster.
+async fn client(cluster: &Value) -> kube::Client {
+    let text = cluster["kubeconfig"].as_str().expect("a text");
+    let file = kube::config::Kubeconfig::from_yaml(text).expect("a kubeconfig");
+    let config = kube::Config::from_custom_kubeconfig(file, &kube::config::KubeConfigOptions::default()).await;
+    kube::Client::try_from(config.expect("a configuration")).expect("a client")
+}
+
+#[tokio::test]
+async fn a_cluster_is_reached_by_the_name_of_its_server() {
+    let server = Server::start();
+    let first = server.must("GET", "/clusters/default", &Value::Null);
+    let one = server.must("POST", "/clusters", &json!({"name": "one", "endpoint": "sni"}));
+    assert_eq!((&one["server"], &one["tlsServerName"]), (&first["server"], &json!("one.clusters.fake")));
+    let maps = |client: kube::Client| kube::Api::<k8s_openapi::api::core::v1::ConfigMap>::namespaced(client, "default");
+    let (own, other) = (maps(client(&one).await), maps(client(&first).await));
+    let map = serde_json::from_value(json!({"metadata": {"name": "own"}})).expect("a config map");
+    own.create(&kube::api::PostParams::default(), &map).await.expect("it is created");
+    let names = |list: kube::core::ObjectList<k8s_openapi::api::core::v1::ConfigMap>| {
+        list.into_iter().filter_map(|map| map.metadata.name).collect::<Vec<_>>()
+    };
+    let all = kube::api::ListParams::default();
+    assert_eq!(names(own.list(&all).await.expect("a list")), ["own"]);
+    assert_eq!(names(other.list(&all).await.expect("a list")), [""; 0]);
+    // There is no path to it, and its ports are those of the first one.
+    let path = format!("{}/clusters/one{MAPS}", plain(&server, &first));
+    assert_eq!(exchange(&path, "t", "GET", &Value::Null).0, 404);
+    assert_eq!(server.control("PATCH", "/clusters/one/replicas/0", &json!({"state": "stopped"})).0, 409);
+    server.must("DELETE", "/clusters/one", &Value::Null);
+    let gone = maps(client(&one).await).list(&all).await.expect_err("it is gone").to_string();
+    assert!(
+        gone.contains("there is no cluster behind \\\"one.clusters.fake\\\"") || gone.contains("one.clusters.fake"),
+        "{gone}"
+    );
 }

@@ -92,6 +92,36 @@ fn refusals_say_what_was_meant() {
             422,
             "a failure has a code from 400 to 599",
         ),
+        (
+            "POST",
+            "/faults",
+            json!({"match": {"apiGroups": ["app"]}, "actions": [{"pass": true}]}),
+            422,
+            "did you mean \"apps\"?",
+        ),
+        (
+            "POST",
+            "/faults",
+            json!({"match": {"apiGroups": ["apps"], "resources": ["pods"]}, "actions": [{"pass": true}]}),
+            422,
+            "none of these groups has one of these resources",
+        ),
+        (
+            "POST",
+            "/faults",
+            json!({"match": {"verbs": ["list"]}, "actions": [{"watch": {"do": "end"}}]}),
+            422,
+            "it is about watches, and match.verbs has none",
+        ),
+        (
+            "POST",
+            "/faults",
+            json!({"match": {"verbs": ["get"]}, "actions": [{"connection": {"do": "reset", "when": "afterCommit"}}]}),
+            422,
+            "after a commit are writes alone",
+        ),
+        ("POST", "/faults", json!({"probability": 0, "actions": [{"pass": true}]}), 422, "above 0 and up to 1"),
+        ("POST", "/faults", json!({"ttlSeconds": 0, "actions": [{"pass": true}]}), 422, "would strike nothing"),
         ("GET", "/faults/f7", Value::Null, 404, "faults \"f7\" not found"),
         ("GET", "/fault", Value::Null, 404, "did you mean \"/faults\"?"),
         ("PATCH", "/faults", Value::Null, 405, "which has GET, POST, PUT, DELETE"),
@@ -100,6 +130,21 @@ fn refusals_say_what_was_meant() {
         ("PATCH", "/replicas/0", json!({"state": "stoped"}), 400, "did you mean \"stopped\"?"),
         ("PATCH", "/controllers/x", json!({"state": "paused"}), 404, "no controllers run"),
         ("POST", "/snapshots/x/restore", json!({}), 404, "snapshots \"x\" not found"),
+        (
+            "PATCH",
+            "/replicas/0",
+            json!({"view": "held", "holdOnly": {"resources": ["pod"]}}),
+            422,
+            "did you mean \"pods\"?",
+        ),
+        ("PATCH", "/replicas/0", json!({"holdOnly": {"resources": ["pods"]}}), 422, "it goes with view"),
+        (
+            "PATCH",
+            "/replicas/0",
+            json!({"view": "held", "holdOnly": {"resource": []}}),
+            400,
+            "did you mean \"resources\"?",
+        ),
         ("POST", "/snapshots", json!({"snapshot": "a/b"}), 422, "letters, digits, '-', '_' and '.'"),
         ("POST", "/clock/advance", json!({"seconds": i64::MAX}), 422, "the years -9999 to 9999"),
         ("POST", "/history/compact", json!({"revision": 1_000_000}), 422, "the newest is "),
@@ -115,6 +160,17 @@ fn refusals_say_what_was_meant() {
     let rules: Vec<Value> = (0..100_000).map(|_| json!({"actions": [{"pass": true}]})).collect();
     assert_eq!(server.control("PUT", "/faults", &rules.into()).0, 409);
     assert_eq!(server.must("GET", "/faults", &Value::Null)["items"], json!([]));
+    assert_eq!(server.must("GET", "/replicas", &Value::Null)["items"][0]["view"], "live");
+    // A snapshot of a gigabyte is refused before it is sent.
+    let mut stream = TcpStream::connect(server.control.trim_start_matches("http://")).expect("it listens");
+    let head = format!(
+        "PUT /_fake/v1/snapshots/huge HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        server.token,
+        1 << 30
+    );
+    stream.write_all(head.as_bytes()).expect("written");
+    assert!(line(&stream).contains(" 413 "), "it is too large");
+    assert_eq!(server.must("GET", "/snapshots", &Value::Null)["items"], json!([]));
 }
 
 #[test]

@@ -253,3 +253,43 @@ fn what_tests_do_to_a_server_is_recorded() {
     let refused = output(&["--secure-port=0", &flags[1]]);
     assert!(text(&refused.stderr).contains("did you mean \"secrets\"?"), "{refused:?}");
 }
+
+#[test]
+fn the_objects_of_other_clusters_are_recorded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.jsonl");
+    let script = r#"fake() { curl --silent --fail-with-body --header "authorization: Bearer $FAKE_APISERVER_CONTROL_TOKEN" "$FAKE_APISERVER_CONTROL_URL/_fake/v1$1" "${@:2}"; }
+        namespace() { fake "$1/seed" --data-binary "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"$2\"}}"; }
+        namespace "" common && fake /clusters --json '{"name": "one"}' && namespace /clusters/one of-one
+        fake /clusters --json '{"name": "two", "from": {"cluster": "one"}}' && namespace /clusters/two of-two
+        namespace /clusters/one late && namespace "" last && fake /clusters/one --request DELETE"#;
+    let record = format!("--record={}", file.display());
+    let ran = output(&["run", "--control", &record, "--", "bash", "-euc", script]);
+    assert!(ran.status.success(), "{ran:?}");
+    let path = file.to_str().expect("text");
+    let ours = ["common", "late", "last", "of-one", "of-two"];
+    for (cluster, expected) in [
+        ("default", vec!["common", "last"]),
+        ("one", vec!["common", "late", "of-one"]),
+        ("two", vec!["common", "of-one", "of-two"]),
+    ] {
+        let replay = ["replay", path, "--at=end", "--cluster", cluster].map(str::to_owned);
+        let (program, url) = start(folder.path(), &replay, &[]);
+        let list = ask(&url, "GET", "/api/v1/namespaces", "");
+        let names: Vec<&str> = list["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .filter_map(|one| one["metadata"]["name"].as_str())
+            .collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| ours.contains(name)).collect();
+        assert_eq!(names, expected, "{cluster}");
+        program.terminate();
+    }
+    let refused = output(&["replay", path, "--at=end", "--cluster=on"]);
+    assert!(text(&refused.stderr).contains("did you mean \"one\"?"), "{refused:?}");
+    let page = folder.path().join("run.html");
+    assert!(output(&["report", path, "--output", page.to_str().expect("text")]).status.success());
+    let html = fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("it begins with the objects of one, at revision"), "the beginnings are in it");
+}

@@ -134,6 +134,9 @@ pub struct ClusterAnswer {
     pub name: String,
     /// Its URL.
     pub server: String,
+    /// The name that clients have to ask TLS for, if that is how it is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_server_name: Option<String>,
     /// The certificates to trust, PEM in base64; none without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_data: Option<String>,

@@ -42,7 +42,8 @@ pub use matching::{Match, Requested};
 pub use obeys::{Asking, Obeying, Obeys};
 pub use object::WaitObject;
 pub use order::{
-    ClusterUser, Cut, Ending, Endpoint, From, NewCluster, Order, Pace, ReplicaChange, Revisions, Running, ViewState,
+    ClusterUser, Cut, Ending, Endpoint, From, HoldOnly, NewCluster, Order, Pace, ReplicaChange, Revisions, Running,
+    ViewState,
 };
 pub use preset::Preset;
 pub use question::{Question, Requests, Watches};

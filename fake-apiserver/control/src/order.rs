@@ -202,6 +202,8 @@ pub enum Endpoint {
     Path,
     /// A port of its own, for clients that take no path.
     Port,
+    /// The ports of the first cluster, by the name of the server that clients ask TLS for: `NAME.clusters.fake`.
+    Sni,
 }
 
 /// A user of a cluster.
@@ -244,12 +246,32 @@ pub struct ReplicaChange {
     /// Whether its cache follows the objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewState>,
+    /// The objects whose events alone are held back, with `view: held`; all by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_only: Option<HoldOnly>,
     /// The error of its clock, in seconds (negative: behind).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_seconds: Option<i64>,
     /// Ends its open watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watches: Option<Cut>,
+}
+
+/// Objects whose events a replica holds back, while those of all others go on. What is empty or absent matches all; `*` in a text stands for
+/// any text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HoldOnly {
+    /// The resources, by their plurals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// The namespaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
+    /// The names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// Whether a replica serves.

@@ -6,14 +6,14 @@
 //! compact
 //! fault create secrets status=503 times=2      also: RESOURCE/NAME, user=NAME, preset=NAME, when=afterCommit, do=reset
 //! fault clear
-//! replica 2 cut | hold | release | start | stop
+//! replica 2 cut | hold [RESOURCE[/NAME]] | release | start | stop
 //! ```
 
 use crate::fault::{Action, Connection, Do, Rule, Scope, Status, When};
 use crate::glob::escaped;
 use crate::matching::Match;
 use crate::near::hint;
-use crate::order::{Cut, Order, ReplicaChange, Running, ViewState};
+use crate::order::{Cut, HoldOnly, Order, ReplicaChange, Running, ViewState};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 const CLOCK: &str = "clock advance 60s | clock set TIME | clock freeze | clock run | clock replica N offset -120s";
 const FAULT: &str = "fault VERB RESOURCE[/NAME] status=N | preset=NAME | do=close|reset|hang [when=beforeCommit|afterCommit] [times=N] [skip=N] [user=NAME] | fault clear";
-const REPLICA: &str = "replica N cut|hold|release|start|stop";
+const REPLICA: &str = "replica N cut|hold|release|start|stop | replica N hold RESOURCE[/NAME]";
 const SETTINGS: [&str; 7] = ["do", "preset", "skip", "status", "times", "user", "when"];
 
 impl FromStr for Order {
@@ -48,6 +48,10 @@ impl FromStr for Order {
             ["fault", verb, target, settings @ ..] => fault(verb, target, settings).map(Order::AddFault),
             ["fault", ..] => Err(usage(FAULT)),
             ["replica", number, act] => disruption(number, act).map(Order::Replica),
+            ["replica", number, "hold", target] => {
+                let change = ReplicaChange { view: Some(ViewState::Held), ..replica(number)? };
+                Ok(Order::Replica(ReplicaChange { hold_only: Some(held(target)), ..change }))
+            }
             ["replica", ..] => Err(usage(REPLICA)),
             [word, ..] => {
                 Err(format!("{word:?} is not an order{}", hint(word, ["clock", "compact", "fault", "replica"])))
@@ -106,8 +110,18 @@ fn disruption(number: &str, act: &str) -> Result<ReplicaChange, String> {
     Ok(change)
 }
 
+/// The objects of a resource, or one of each namespace.
+fn held(target: &str) -> HoldOnly {
+    let (resource, name) = target.split_once('/').map_or((target, None), |(resource, name)| (resource, Some(name)));
+    let one = |text: &str| vec![escaped(text)];
+    HoldOnly { resources: one(resource), names: name.map(one).unwrap_or_default(), ..HoldOnly::default() }
+}
+
 /// The word for a change, if it is one of those.
 fn act(change: &ReplicaChange) -> Option<&'static str> {
+    if change.hold_only.is_some() {
+        return None;
+    }
     match (change.state, change.view, change.clock_offset_seconds, change.watches) {
         (None, None, None, Some(Cut::End)) => Some("cut"),
         (None, Some(ViewState::Held), None, None) => Some("hold"),
@@ -196,6 +210,16 @@ mod tests {
     }
 
     #[test]
+    fn some_objects_alone_are_held() {
+        let order: Order = "replica 2 hold pods/web".parse().expect("an order");
+        let expected = serde_json::json!(
+            {"order": "replica", "replica": 1, "view": "held", "holdOnly": {"resources": ["pods"], "names": ["web"]}}
+        );
+        assert_eq!(serde_json::to_value(&order).unwrap(), expected);
+        assert_eq!(order.to_string(), serde_json::to_string(&order).unwrap());
+    }
+
+    #[test]
     fn a_fault_is_a_rule() {
         let Ok(Order::AddFault(rule)) = "fault create secrets/a status=503 times=2 user=manager".parse() else {
             panic!("it is a fault")
@@ -214,6 +238,7 @@ mod tests {
             ("fault create secrets code=1", "\"code=1\" is none of do=, preset=, skip=, status=, times=, user=, when="),
             ("clok advance 1s", "\"clok\" is not an order; did you mean \"clock\"?"),
             ("replica 0 cut", "\"0\" is not a number of a replica, from 1 on"),
+            ("replica 1 cut pods", "usage: replica N cut|hold|release|start|stop | replica N hold RESOURCE[/NAME]"),
             ("clock advance 1m", "\"1m\" is not a number of seconds like \"-60s\""),
         ] {
             assert_eq!(line.parse::<Order>().unwrap_err(), expected);

@@ -17,6 +17,8 @@ use tree::{Map, Value, json};
 /// Base64 as Go decodes it: the unused bits of the last character may have any value.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
+/// The error of a token whose key is not known.
+pub(super) const NO_KEYS: &str = "invalid signature, no keys found";
 /// `ErrCryptoFailure`: the error of every mismatch.
 const CRYPTO_FAILURE: &str = "go-jose/go-jose: error in cryptographic primitive";
 
@@ -89,7 +91,7 @@ impl<'a> Parsed<'a> {
         let id = self.header.kid.as_deref().unwrap_or_default();
         let mut candidates = keys.iter().filter(|key| id.is_empty() || key.id() == id).peekable();
         if candidates.peek().is_none() {
-            return Err("invalid signature, no keys found".into());
+            return Err(NO_KEYS.into());
         }
         if !candidates.any(|key| self.signed_by(key)) {
             return Err(CRYPTO_FAILURE.into());

@@ -37,6 +37,7 @@ mod objects;
 pub mod oidc;
 mod others;
 mod outcome;
+mod own_keys;
 mod parsed;
 pub mod rbac;
 pub mod requested;
@@ -56,6 +57,7 @@ pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use objects::Objects;
 pub(crate) use others::Others;
 pub use outcome::{Authentication, Notes, Refusal};
+pub use own_keys::OwnKeys;
 pub(crate) use parsed::ParsedObjects;
 
 use crate::error::aggregate;

@@ -1,5 +1,6 @@
 //! The live objects that authentication depends on.
 
+use super::own_keys::OwnKeys;
 use crate::user::User;
 use std::sync::Arc;
 use tree::Value;
@@ -12,6 +13,11 @@ pub trait Objects {
 
     /// The user of a token that is good in this cluster alone.
     fn user(&self, _token: &str) -> Option<Arc<User>> {
+        None
+    }
+
+    /// The keys of this cluster alone, for its tokens; `None` of the first one, which has those of the server.
+    fn keys(&self) -> Option<&OwnKeys> {
         None
     }
 

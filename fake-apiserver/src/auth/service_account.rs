@@ -11,9 +11,10 @@
 
 use super::bound::Bound;
 use super::claims::Registered;
-use super::jwt::{Parsed, claimed_issuer};
+use super::jwt::{NO_KEYS, Parsed, claimed_issuer};
 use super::keys::PublicKey;
 use super::legacy::{LEGACY_ISSUER, Legacy};
+use super::own_keys::OwnKeys;
 use super::{Authentication, Notes, Objects};
 use crate::memo::Memo;
 use crate::user::User;
@@ -33,6 +34,8 @@ pub(super) struct ServiceAccountTokens {
 /// The claims of a token whose signature was verified.
 #[derive(Debug)]
 pub(super) struct Verified {
+    /// The id of the key, if it is not one of the server's, but of some cluster's alone.
+    own: Option<Box<str>>,
     registered: Registered,
     private: Private,
     user: Arc<User>,
@@ -54,8 +57,8 @@ impl ServiceAccountTokens {
         objects: &dyn Objects,
         notes: &mut Notes,
     ) -> Result<Option<Authentication>, String> {
-        let Some(verified) = self.verify(token)? else { return Ok(None) };
-        let Verified { registered, private, user } = &*verified;
+        let Some(verified) = self.verify(token, objects.keys())? else { return Ok(None) };
+        let Verified { registered, private, user, .. } = &*verified;
 
         let own = match registered.audience.as_slice() {
             [] => {
@@ -82,22 +85,25 @@ impl ServiceAccountTokens {
         Ok(Some(Authentication { user: Arc::clone(user), audiences, notes: Notes::default() }))
     }
 
-    fn verify(&self, token: &str) -> Result<Option<Arc<Verified>>, String> {
+    fn verify(&self, token: &str, own: Option<&OwnKeys>) -> Result<Option<Arc<Verified>>, String> {
+        let is_known = |key: &str| own.is_some_and(|own| own.with_id(key).is_some());
         if let Some(verified) = self.verified.get(token) {
-            return Ok(Some(verified));
+            let is_good = verified.own.as_deref().is_none_or(is_known);
+            return if is_good { Ok(Some(verified)) } else { Err(NO_KEYS.into()) };
         }
         if !claimed_issuer(token).is_some_and(|issuer| self.is_trusted(&issuer)) {
             return Ok(None);
         }
         let Some(parsed) = Parsed::new(token) else { return Ok(None) };
-        let claims = parsed.verify(&self.keys)?;
-        let verified = Arc::new(self.read(&claims)?);
+        let key = own.and_then(|own| own.with_id(parsed.key_id()));
+        let claims = parsed.verify(key.map_or(&self.keys[..], std::slice::from_ref))?;
+        let verified = Arc::new(self.read(&claims, key.map(|key| key.id().into()))?);
         // Its size is estimated by that of the token, which has the same claims.
         self.verified.insert(token, Arc::clone(&verified), size_of::<Verified>() + 2 * token.len());
         Ok(Some(verified))
     }
 
-    fn read(&self, claims: &Map) -> Result<Verified, String> {
+    fn read(&self, claims: &Map, own: Option<Box<str>>) -> Result<Verified, String> {
         let registered = Registered::read(claims)?;
         if !self.is_trusted(&registered.issuer) {
             return Err(format!("token issuer {:?} is invalid", registered.issuer));
@@ -112,7 +118,7 @@ impl ServiceAccountTokens {
             bound.describe(&registered, &mut user);
             (Private::Bound(bound), user)
         };
-        Ok(Verified { registered, private, user: Arc::new(user.authenticated()) })
+        Ok(Verified { own, registered, private, user: Arc::new(user.authenticated()) })
     }
 
     fn is_trusted(&self, issuer: &str) -> bool {

@@ -5,7 +5,7 @@
 
 use super::bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 use super::reviews::{NAMESPACE_MISMATCH, field, text};
-use super::{Authenticator, Notes, Objects, ServiceAccount, attestations, jwt, metadata};
+use super::{Authenticator, Notes, Objects, OwnKeys, ServiceAccount, attestations, jwt, metadata};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::ids::Ids;
@@ -70,7 +70,8 @@ impl Authenticator {
 
         let id = ids.uid();
         let claims = self.claims(&body["spec"], binding, &account, now, life, &id);
-        let token = jwt::sign(&self.signing_key, &claims)
+        let key = objects.keys().map_or(&self.signing_key, OwnKeys::signing);
+        let token = jwt::sign(key, &claims)
             .map_err(|error| ApiError::internal(format!("failed to generate token: {error}")))?;
         notes.annotate("authentication.kubernetes.io/issued-credential-id", credential_id(&id));
         let expires = now

@@ -14,20 +14,32 @@ use super::{Change, Commits};
 use crate::registry::{Registry, is_added};
 use crate::store::{Draft, Entry, Key, ResourceId, Saved, Snapshot, Store, Takeover};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The objects of a cluster at one moment.
 #[derive(Clone)]
 pub(crate) struct Content {
     objects: Snapshot,
-    /// The names of the resources that objects are of.
-    names: Arc<BTreeMap<ResourceId, String>>,
+    names: Arc<Names>,
+}
+
+/// The names of the resources that objects are of, made when they are needed: most contents are never put back.
+struct Names {
+    registry: Registry,
+    made: OnceLock<BTreeMap<ResourceId, String>>,
+}
+
+impl Names {
+    fn get(&self) -> &BTreeMap<ResourceId, String> {
+        self.made.get_or_init(|| saved::names(&self.registry))
+    }
 }
 
 impl Content {
     /// The present objects.
     pub(crate) fn of(store: &Store, registry: &Registry) -> Content {
-        Content { objects: store.snapshot(), names: Arc::new(saved::names(registry)) }
+        let names = Names { registry: registry.clone(), made: OnceLock::new() };
+        Content { objects: store.snapshot(), names: Arc::new(names) }
     }
 
     /// The content of a text.
@@ -47,6 +59,7 @@ impl Content {
         })?;
         names.retain(|id, _| !is_added(*id));
         names.extend(unserved.into_iter().map(|(name, id)| (id, name)));
+        let names = Names { registry: Registry::default(), made: names.into() };
         Ok(Content { objects: scratch(content).snapshot(), names: Arc::new(names) })
     }
 
@@ -54,7 +67,7 @@ impl Content {
     pub(crate) fn text(&self) -> Vec<u8> {
         let revision = self.objects.revision;
         let saved = Saved { base: self.objects.clone(), events: Default::default(), revision };
-        saved::written(&saved, &self.names)
+        saved::written(&saved, self.names.get())
     }
 
     /// The number of objects.
@@ -111,7 +124,7 @@ impl Content {
     }
 
     fn name(&self, entry: &Entry) -> Option<&str> {
-        self.names.get(&entry.key.resource).map(String::as_str)
+        self.names.get().get(&entry.key.resource).map(String::as_str)
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod content;
 pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
+mod hold;
 pub(crate) mod loaded;
 pub(crate) mod namespace;
 mod own;
@@ -20,6 +21,7 @@ pub(crate) mod saved;
 pub(crate) mod size;
 
 pub(crate) use draft::{Encoded, draft, read, recorded_draft};
+pub(crate) use hold::Hold;
 pub(crate) use own::Own;
 
 use crate::error::ApiResult;
@@ -61,14 +63,14 @@ pub(crate) enum Change {
 pub(crate) struct Commits<'c> {
     store: &'c Store,
     after: Option<&'c dyn After>,
-    /// The time for which each commit is held before it is made. A reference, as requests are moved with it.
-    latency: &'c Duration,
+    /// The fate of each commit before it is made. A reference, as requests are moved with it.
+    hold: &'c Hold,
 }
 
 impl<'c> Commits<'c> {
     /// Commits to `store`, observed by `after`.
     pub(crate) fn new(store: &'c Store, after: Option<&'c dyn After>) -> Self {
-        Commits { store, after, latency: &Duration::ZERO }
+        Commits { store, after, hold: &hold::AT_ONCE }
     }
 
     /// The store.
@@ -76,13 +78,16 @@ impl<'c> Commits<'c> {
         self.store
     }
 
-    /// Holds each commit for that time before it is made.
-    pub(crate) fn held_for(self, latency: &'c Duration) -> Self {
-        Commits { latency, ..self }
+    /// Lets that happen to each commit before it is made.
+    pub(crate) fn held(self, hold: &'c Hold) -> Self {
+        Commits { hold, ..self }
     }
 
     /// Stores a new object.
     pub(crate) async fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
+        if let Some(stop) = self.hold.stop.as_ref().filter(|_| self.store.get(&draft.key).is_none()) {
+            stop.pass().await;
+        }
         self.hold().await;
         let entry = self.store.create(draft, parent)?;
         self.note_stored(&entry, None);
@@ -115,6 +120,10 @@ impl<'c> Commits<'c> {
     /// If another writer was faster: then the change has to be computed again.
     pub(crate) async fn commit(&self, current: &Arc<Entry>, change: Change) -> Result<Arc<Entry>, Conflict> {
         if !matches!(change, Change::Leave) {
+            let is_newest = || self.store.get(&current.key).is_some_and(|newest| newest.revision == current.revision);
+            if let Some(stop) = self.hold.stop.as_ref().filter(|_| is_newest()) {
+                stop.pass().await;
+            }
             self.hold().await;
         }
         match change {
@@ -164,9 +173,9 @@ impl<'c> Commits<'c> {
 
     /// The time that a storage takes.
     async fn hold(&self) {
-        if !self.latency.is_zero() {
+        if !self.hold.latency.is_zero() {
             // Boxed, for it is rare.
-            Box::pin(sleep(*self.latency)).await;
+            Box::pin(sleep(self.hold.latency)).await;
         }
     }
 

@@ -1,6 +1,6 @@
 //! The removal of a pod in two parts, between which others act. All else is in the scenarios.
 
-use super::{Change, Commits, Own, draft};
+use super::{Change, Commits, Hold, Own, draft};
 use crate::ids::Ids;
 use crate::registry::{Registry, ids};
 use crate::store::{Key, Store};
@@ -26,7 +26,8 @@ async fn another_one_may_remove_what_was_marked() {
     let mut marked = entry.object();
     marked["metadata"]["deletionTimestamp"] = "2030-01-01T00:00:00Z".into();
     let change = Change::PutAndRemove(draft(known, &marked).expect("it is sound"));
-    let slow = Commits::new(&store, None).held_for(&LATENCY);
+    let hold = Hold::of(LATENCY);
+    let slow = Commits::new(&store, None).held(&hold);
     let mut removal = pin!(slow.commit(&entry, change));
     assert!(removal.as_mut().now_or_never().is_none());
     advance(LATENCY).await;

@@ -236,6 +236,7 @@ mod tests {
             version: version.into(),
             resources: resources.map(str::to_owned),
             openapi: None,
+            part: None,
             is_stale: resources.is_none(),
         };
         let merged = Merged::of(services, &[extension("v2", None), extension("v1", Some("[1]"))], &own);

@@ -202,21 +202,22 @@ impl Faults {
         self.any.load(Ordering::Acquire)
     }
 
-    /// The first rule that strikes a request. It counts as a hit, unless it strikes after a commit: then [`confirm`](Self::confirm) counts it.
-    pub(crate) fn next_match(&self, request: &dyn Requested) -> Option<Strike> {
-        self.next_of(request, false)
+    /// The first rule that strikes a request. It counts as a hit, unless it strikes a write for the store just before or after it is made: then
+    /// [`confirm`](Self::confirm) counts it.
+    pub(crate) fn next_match(&self, request: &dyn Requested, stores: bool) -> Option<Strike> {
+        self.next_of(request, false, stores)
     }
 
     /// The failure of the handshake of a connection to a replica, counted from 0, if a rule strikes it.
     pub(crate) fn next_connection(&self, replica: usize) -> Option<TlsDo> {
-        let strike = self.are_any().then(|| self.next_of(&Connecting(replica), true)).flatten()?;
+        let strike = self.are_any().then(|| self.next_of(&Connecting(replica), true, false)).flatten()?;
         strike.actions.iter().find_map(|action| match action {
             Action::Tls(tls) => Some(tls.act),
             _ => None,
         })
     }
 
-    fn next_of(&self, request: &dyn Requested, connecting: bool) -> Option<Strike> {
+    fn next_of(&self, request: &dyn Requested, connecting: bool, stores: bool) -> Option<Strike> {
         let mut rules = self.rules();
         for armed in &mut rules.rules {
             if armed.connecting != connecting {
@@ -228,7 +229,8 @@ impl Faults {
             if armed.seen <= armed.rule.skip || !(certain || armed.dice.f64() < armed.rule.probability) {
                 continue;
             }
-            if !actions.iter().any(Action::is_after_commit) {
+            let waits = |action: &Action| action.is_after_commit() || stores && action.breaks_before_commit();
+            if !actions.iter().any(waits) {
                 armed.struck = armed.struck.saturating_add(1);
                 self.changed.notify_waiters();
             }

@@ -3,6 +3,8 @@
 
 use super::negotiate::Preferences;
 use super::replica::Replica;
+use crate::auth::OwnKeys;
+use crate::auth::keys::PublicKey;
 use crate::auth::oidc::{
     CACHE_CONTROL, CONFIG_CONTENT_TYPE, CONFIG_PATH, Discovery, JWKS_CONTENT_TYPE, JWKS_PATH, default_jwks_uri,
 };
@@ -14,7 +16,9 @@ use http::{Method, Response, header};
 fn render(replica: &Replica) -> Option<Discovery> {
     let authenticator = &replica.cluster.policy.authenticator;
     let keys_at = default_jwks_uri(&replica.address);
-    match Discovery::new(authenticator.issuer(), &keys_at, authenticator.keys()) {
+    let own = replica.cluster.keys.as_ref().into_iter().flat_map(OwnKeys::public);
+    let keys: Vec<PublicKey> = authenticator.keys().iter().chain(own).cloned().collect();
+    match Discovery::new(authenticator.issuer(), &keys_at, &keys) {
         Ok(documents) => Some(documents),
         Err(error) => {
             tracing::warn!(%error, "the issuer's discovery documents are not served");

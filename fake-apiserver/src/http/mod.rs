@@ -35,6 +35,7 @@ mod stream;
 mod struck;
 mod table;
 mod time_limit;
+mod unseen;
 mod version;
 mod warnings;
 mod websocket;
@@ -42,7 +43,7 @@ mod zpages;
 
 use crate::json;
 
-pub(crate) use beside::{Beside, path_of_cluster};
+pub(crate) use beside::{Beside, Named, name_of_cluster, path_of_cluster};
 pub(crate) use body::Wire;
 pub(crate) use cors::Origins;
 pub(crate) use limits::{Limits, places};
@@ -51,6 +52,7 @@ pub(crate) use pages::Pages;
 pub(crate) use peer::Peer;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;
+pub(crate) use respond::misdirected;
 #[cfg(feature = "fuzzing")]
 pub(crate) use route::{Route, route};
 pub(crate) use struck::Broken;

@@ -269,11 +269,15 @@ impl<'r> Exchange<'r> {
         trace.body.clone_from(&body.bytes);
         let policy = &self.replica.cluster.policy;
         let past = trace.underway.as_mut().and_then(|underway| underway.view.take());
+        let hold = trace.underway.as_ref().and_then(|underway| underway.hold.clone());
         let mut request = api::Request {
             act: api::Act {
                 cluster: &self.replica.cluster,
                 objects: self.objects(),
-                commits: self.ticket.commits(&self.replica.cluster.store).held_for(&policy.write_latency),
+                commits: self
+                    .ticket
+                    .commits(&self.replica.cluster.store)
+                    .held(hold.as_deref().unwrap_or(&policy.write_hold)),
                 view: past.as_deref().unwrap_or(&self.replica.view),
                 clock: &self.replica.clock,
                 now: self.now,
@@ -302,7 +306,13 @@ impl<'r> Exchange<'r> {
         if request.body.bytes.len() >= SMALL {
             offload.computation.take_turn();
         }
-        let result = api::dispatch(&mut request, self.verb).await;
+        let result = match &hold {
+            None => api::dispatch(&mut request, self.verb).await,
+            // Boxed, for it is rare.
+            Some(hold) => Box::pin(hold.unless_stopped(api::dispatch(&mut request, self.verb)))
+                .await
+                .unwrap_or_else(|| Err(ApiError::injected(500, 0))),
+        };
         let rendering = Rendering {
             replica: self.replica,
             version,

@@ -253,6 +253,12 @@ pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response
         .expect("constant headers")
 }
 
+/// The response to a client that asked TLS for the name of a cluster that there is not.
+pub(crate) fn misdirected(server_name: &str) -> Response<ReplyBody> {
+    plain_text(StatusCode::MISDIRECTED_REQUEST, format!("there is no cluster behind {server_name:?}\n"))
+        .map(ReplyBody::whole)
+}
+
 /// The response beyond the limits on requests in flight, with the seconds after which to try again.
 pub(super) fn too_many(retry_after: u64) -> Response<ReplyBody> {
     Response::builder()

@@ -14,6 +14,7 @@ use super::negotiate::{Encoding, Output};
 use super::protobuf;
 use super::replica::Replica;
 use super::table::Transformation;
+use super::unseen::Unseen;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
 use crate::audit::{Audited, Ending, OpenWatch as Noted};
@@ -60,8 +61,8 @@ pub(crate) struct WatchBody {
     converting: Option<Arc<Converting>>,
     /// The event in conversion by a webhook.
     conversion: Option<(Arc<Event>, Conversion)>,
-    /// An event that the held-back replica does not see yet.
-    unseen: Option<(Arc<Event>, Change)>,
+    /// The events that the held-back replica does not see yet.
+    unseen: Unseen,
     bookmarks: bool,
     /// The type of the last frame.
     last: &'static str,
@@ -111,7 +112,7 @@ impl WatchBody {
             events: Some(watch.events),
             converting: watch.converting.map(Arc::new),
             conversion: None,
-            unseen: None,
+            unseen: Unseen::default(),
             bookmarks: watch.bookmarks,
             last: "",
             sent: 0,
@@ -193,18 +194,15 @@ impl WatchBody {
                 let refusal = refusal.clone();
                 return Poll::Ready(self.error(&refusal));
             }
-            Some(Ok(events)) => match self.unseen.take().map_or_else(|| events.poll_next(context), seen_later) {
+            Some(Ok(events)) => match self.unseen.poll_next(events, &self.replica.view, context) {
                 Poll::Ready(Delivery::Event(event, change)) => {
-                    if self.replica.view.poll_sees(event.revision, context).is_ready() {
-                        self.sent = event.revision;
-                        let Some(converting) = self.converting.clone() else {
-                            return Poll::Ready(self.event(&event, change, event.object(change)));
-                        };
-                        let asked = event.clone();
-                        self.conversion = Some((event, Box::pin(async move { converting.event(&asked).await })));
-                        return self.poll_frame(context);
-                    }
-                    self.unseen = Some((event, change));
+                    self.sent = self.sent.max(event.revision);
+                    let Some(converting) = self.converting.clone() else {
+                        return Poll::Ready(self.event(&event, change, event.object(change)));
+                    };
+                    let asked = event.clone();
+                    self.conversion = Some((event, Box::pin(async move { converting.event(&asked).await })));
+                    return self.poll_frame(context);
                 }
                 Poll::Ready(Delivery::Expired(expired)) => {
                     let refusal = too_old(self.sent, expired);
@@ -247,7 +245,7 @@ impl WatchBody {
 
     fn level(&self) -> Option<u64> {
         let level = self.events.as_ref()?.as_ref().ok()?.level()?;
-        (self.unseen.is_none() && self.conversion.is_none() && self.replica.view.held().is_none()).then_some(level)
+        (self.unseen.is_empty() && self.conversion.is_none() && self.replica.view.held().is_none()).then_some(level)
     }
 
     fn event(&mut self, event: &Event, change: Change, entry: &Entry) -> Option<Bytes> {
@@ -359,10 +357,6 @@ impl WatchBody {
         };
         self.shown("BOOKMARK", shown.map(Cow::Owned)).or_else(|| self.end())
     }
-}
-
-fn seen_later((event, change): (Arc<Event>, Change)) -> Poll<Delivery> {
-    Poll::Ready(Delivery::Event(event, change))
 }
 
 /// The time of the next bookmark: in a minute, or shortly before the end if that is sooner.

@@ -12,6 +12,8 @@ use std::task::{Context, Poll};
 
 /// The objects of a cluster on their way into a recording.
 pub(super) struct Followed {
+    /// The name of the cluster, if it is not the first one.
+    cluster: Option<Arc<str>>,
     follower: Follower,
     catalogs: Arc<Catalogs>,
     /// The names of all resources that were ever served. Ids are not given twice.
@@ -22,10 +24,10 @@ pub(super) struct Followed {
 
 impl Followed {
     /// The changes of a store from now on, and what it has before them.
-    pub(super) fn of(store: &Store, catalogs: Arc<Catalogs>) -> (Followed, Snapshot) {
+    pub(super) fn of(store: &Store, catalogs: Arc<Catalogs>, cluster: Option<Arc<str>>) -> (Followed, Snapshot) {
         let (snapshot, follower) = store.follow();
         let written = snapshot.revision;
-        (Followed { follower, catalogs, names: BTreeMap::new(), written }, snapshot)
+        (Followed { cluster, follower, catalogs, names: BTreeMap::new(), written }, snapshot)
     }
 
     /// Is ready when there are changes to write.
@@ -41,7 +43,7 @@ impl Followed {
     /// Writes the objects that there are.
     pub(super) fn write_base(&mut self, base: &Snapshot, pace: &Pace, lines: &mut Lines) {
         self.written = base.revision;
-        lines.write(pace.stamp(base.revision, None), What::Base { objects: base.all().count() }, None);
+        lines.write(pace.stamp(base.revision, self.cluster.clone()), What::Base { objects: base.all().count() }, None);
         for entry in base.all() {
             self.write(entry, None, entry.revision, pace, lines);
         }
@@ -59,7 +61,7 @@ impl Followed {
                 let revisions = Some((self.written.saturating_add(1), now.revision));
                 tracing::warn!(?revisions, "changes were forgotten before they were recorded: --history keeps more");
                 let missed = Missed { revisions, ..Missed::default() };
-                lines.write(pace.stamp(now.revision, None), What::Missed(missed), None);
+                lines.write(pace.stamp(now.revision, self.cluster.clone()), What::Missed(missed), None);
                 self.write_base(&now, pace, lines);
             }
         }
@@ -80,7 +82,7 @@ impl Followed {
         let path = entry.key.path().to_owned();
         let Some(resource) = self.name(entry.key.resource) else {
             let missed = Missed { change: Some(format!("{path} at revision {revision}")), ..Missed::default() };
-            return lines.write(pace.stamp(revision, None), What::Missed(missed), None);
+            return lines.write(pace.stamp(revision, self.cluster.clone()), What::Missed(missed), None);
         };
         let (kept, object) = match change {
             Some(ChangeType::Deleted) => (None, None),
@@ -91,7 +93,7 @@ impl Followed {
         };
         let stored = Box::new(Stored { change, resource, path, revision, kept });
         let what = if change.is_some() { What::Change(stored) } else { What::Present(stored) };
-        lines.write(pace.stamp(revision, None), what, object);
+        lines.write(pace.stamp(revision, self.cluster.clone()), what, object);
     }
 
     /// The name of a resource; `None` of one that was gone before it was known.

@@ -1,11 +1,13 @@
 //! The queue of a recording, and the hands that put lines into it.
 
+use super::followed::Followed;
 use super::pace::{Pace, Stamp};
+use crate::discovery::Catalogs;
 use crate::store::Store;
 use control::recording::What;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use tokio::sync::{mpsc, oneshot};
 
 /// The most lines that wait to be written.
@@ -20,8 +22,25 @@ type Making = Box<dyn FnOnce() -> What + Send>;
 pub(super) enum Waiting {
     /// A line.
     Line { stamp: Stamp, bytes: usize, making: Making },
+    /// A cluster beside the first one has begun with what another one had; its changes are to be followed.
+    Begun(Box<Beginning>),
     /// Nothing more comes, and who says so waits for the end.
     Close(oneshot::Sender<()>),
+}
+
+/// The beginning of a cluster.
+pub(super) struct Beginning {
+    pub(super) stamp: Stamp,
+    /// The cluster that it begins from, if that is not the first one.
+    pub(super) from: Option<Arc<str>>,
+    pub(super) follow: Follow,
+}
+
+/// A cluster to follow.
+pub(super) struct Follow {
+    pub(super) followed: Followed,
+    /// Ends when the cluster does.
+    pub(super) alive: Weak<Hand>,
 }
 
 /// The queue of a recording.
@@ -44,7 +63,7 @@ pub(super) struct Room {
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Option<Arc<Hand>>);
 
-struct Hand {
+pub(super) struct Hand {
     tape: Arc<Tape>,
     store: Store,
     /// The name of the cluster, if it is not the first one.
@@ -56,13 +75,23 @@ impl Recorder {
         Recorder(Some(Arc::new(Hand { tape, store, cluster: None })))
     }
 
-    /// The hand for another cluster.
-    pub(crate) fn of_cluster(&self, name: &str, store: &Store) -> Recorder {
-        let hand = self.0.as_ref().map(|hand| {
-            let (tape, store) = (hand.tape.clone(), store.clone());
-            Arc::new(Hand { tape, store, cluster: Some(name.into()) })
-        });
-        Recorder(hand)
+    /// The hand for another cluster, which begins now with what this one had, and whose objects are recorded as well. A seed has no name: it
+    /// serves nobody, and what begins from it begins from its cluster.
+    pub(crate) fn of_cluster(&self, name: &str, store: &Store, catalogs: &Arc<Catalogs>) -> Recorder {
+        let Some(parent) = &self.0 else { return Recorder(None) };
+        let (tape, from) = (parent.tape.clone(), parent.cluster.clone());
+        if name.is_empty() {
+            return Recorder(Some(Arc::new(Hand { tape, store: store.clone(), cluster: from })));
+        }
+        let cluster = Some(Arc::<str>::from(name));
+        let hand = Arc::new(Hand { tape, store: store.clone(), cluster: cluster.clone() });
+        let (followed, base) = Followed::of(store, catalogs.clone(), cluster.clone());
+        let follow = Follow { followed, alive: Arc::downgrade(&hand) };
+        let beginning = Beginning { stamp: hand.tape.pace.stamp(base.revision, cluster), from, follow };
+        if hand.tape.queue.try_send(Waiting::Begun(Box::new(beginning))).is_err() {
+            hand.tape.room.missed.fetch_add(1, Ordering::Relaxed);
+        }
+        Recorder(Some(hand))
     }
 
     /// Whether anything is recorded.

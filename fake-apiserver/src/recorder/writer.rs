@@ -3,7 +3,7 @@
 use super::followed::Followed;
 use super::lines::Lines;
 use super::pace::Pace;
-use super::tape::{MOST_LINES, Recorder, Room, Tape, Waiting};
+use super::tape::{Beginning, Follow, MOST_LINES, Recorder, Room, Tape, Waiting};
 use crate::clock::Clock;
 use crate::discovery::Catalogs;
 use crate::store::{Snapshot, Store};
@@ -15,6 +15,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Instant;
 use tokio::runtime;
@@ -41,8 +42,9 @@ pub(crate) fn start(subject: &Subject<'_>) -> io::Result<Recorder> {
     let (queue, waiting) = mpsc::channel(MOST_LINES);
     let pace = Arc::new(Pace { begun: Instant::now(), clock: clock.clone() });
     let room = Arc::<Room>::default();
-    let (followed, base) = Followed::of(store, catalogs.clone());
-    let writer = Writer { waiting, lines, followed, pace: pace.clone(), room: room.clone(), missed: 0 };
+    let (followed, base) = Followed::of(store, catalogs.clone(), None);
+    let writer =
+        Writer { waiting, lines, followed, others: Vec::new(), pace: pace.clone(), room: room.clone(), missed: 0 };
     let runtime = runtime::Builder::new_current_thread().build()?;
     thread::Builder::new().name("recording".into()).spawn(move || runtime.block_on(writer.run(&base)))?;
     Ok(Recorder::new(Arc::new(Tape { queue, room, pace }), store.clone()))
@@ -52,6 +54,8 @@ struct Writer {
     waiting: mpsc::Receiver<Waiting>,
     lines: Lines,
     followed: Followed,
+    /// The clusters beside the first one.
+    others: Vec<Follow>,
     pace: Arc<Pace>,
     room: Arc<Room>,
     /// The number of lines that found no room so far.
@@ -75,7 +79,7 @@ impl Writer {
         let closing = loop {
             let next = tokio::select! {
                 line = self.waiting.recv() => self.take(line),
-                () = poll_fn(|context| self.followed.poll_changes(context)) => Next::More,
+                () = poll_fn(|context| poll_changes(&self.followed, &self.others, context)) => Next::More,
                 () = wait(&mut moved) => {
                     moved = clock.as_ref().map(|clock| Box::pin(clock.moved()));
                     let frozen = clock.as_ref().is_some_and(|clock| clock.is_frozen());
@@ -114,6 +118,13 @@ impl Writer {
         match line {
             None => Next::End(None),
             Some(Waiting::Close(closing)) => Next::End(Some(closing)),
+            Some(Waiting::Begun(beginning)) => {
+                let Beginning { stamp, from, follow } = *beginning;
+                let from = from.map(|name| name.to_string());
+                self.lines.write(stamp, What::Begun { from }, None);
+                self.others.push(follow);
+                Next::More
+            }
             Some(Waiting::Line { stamp, bytes, making }) => {
                 self.lines.write(stamp, making(), None);
                 self.room.bytes.fetch_sub(bytes, Ordering::Relaxed);
@@ -125,6 +136,12 @@ impl Writer {
     /// Writes the changes so far, and what was missed, and lets the file have all of it.
     fn catch_up(&mut self) {
         self.followed.write_changes(&self.pace, &mut self.lines);
+        self.others.retain_mut(|other| {
+            // Looked at before the last changes are written.
+            let is_there = other.alive.strong_count() > 0;
+            other.followed.write_changes(&self.pace, &mut self.lines);
+            is_there
+        });
         let lines = self.room.missed.swap(0, Ordering::Relaxed);
         if lines > 0 {
             self.missed = self.missed.saturating_add(lines);
@@ -134,6 +151,13 @@ impl Writer {
         }
         self.lines.flush();
     }
+}
+
+/// Is ready when any of them has changes to write.
+fn poll_changes(first: &Followed, others: &[Follow], context: &Context<'_>) -> Poll<()> {
+    let mut all = std::iter::once(first).chain(others.iter().map(|other| &other.followed));
+    // The first that has some is enough: the others are asked again.
+    if all.any(|followed| followed.poll_changes(context).is_ready()) { Poll::Ready(()) } else { Poll::Pending }
 }
 
 async fn wait(moved: &mut Option<Pin<Box<Notified<'_>>>>) {

@@ -27,6 +27,16 @@ pub(crate) enum Handler {
     ComponentStatuses,
 }
 
+impl Handler {
+    /// Whether its writes are those of objects that are stored.
+    pub(crate) fn stores(self) -> bool {
+        matches!(
+            self,
+            Handler::Objects | Handler::Binding | Handler::LegacyBinding | Handler::Eviction | Handler::Scale
+        )
+    }
+}
+
 /// The kinds of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Review {

@@ -17,6 +17,8 @@ const NAME: &str = "fake-apiserver";
 pub(super) struct Kubeconfig {
     /// URL of the server.
     pub(super) server: String,
+    /// The name to ask TLS for, if it is not that in the URL.
+    pub(super) server_name: Option<String>,
     /// PEM of the certificates to trust; `None` for plain HTTP.
     pub(super) authority_pem: Option<String>,
     /// Bearer token; `None` for anonymous. kubectl does not send it over plain HTTP.
@@ -29,6 +31,9 @@ impl fmt::Display for Kubeconfig {
         writeln!(f, "clusters:\n- name: {NAME}\n  cluster:\n    server: {}", quote(&self.server))?;
         if let Some(pem) = &self.authority_pem {
             writeln!(f, "    certificate-authority-data: {}", STANDARD.encode(pem))?;
+        }
+        if let Some(name) = &self.server_name {
+            writeln!(f, "    tls-server-name: {}", quote(name))?;
         }
         writeln!(f, "contexts:\n- name: {NAME}\n  context:\n    cluster: {NAME}\n    user: {NAME}")?;
         match &self.token {
@@ -100,6 +105,7 @@ mod tests {
     fn text() {
         let full = Kubeconfig {
             server: "https://127.0.0.1:6443".into(),
+            server_name: Some("one.clusters.fake".into()),
             authority_pem: Some("PEM".into()),
             token: Some("a: \"b\"".into()),
         };
@@ -113,6 +119,7 @@ clusters:
   cluster:
     server: \"https://127.0.0.1:6443\"
     certificate-authority-data: UEVN
+    tls-server-name: \"one.clusters.fake\"
 contexts:
 - name: fake-apiserver
   context:
@@ -124,7 +131,9 @@ users:
     token: \"a: \\\"b\\\"\"
 "
         );
-        let plain = Kubeconfig { server: "http://[::1]:8080".into(), authority_pem: None, token: None }.to_string();
+        let plain =
+            Kubeconfig { server: "http://[::1]:8080".into(), server_name: None, authority_pem: None, token: None };
+        let plain = plain.to_string();
         assert!(plain.ends_with("users:\n- name: fake-apiserver\n  user: {}\n"), "{plain}");
         assert!(!plain.contains("certificate-authority"), "{plain}");
     }
@@ -133,7 +142,7 @@ users:
     fn files_are_private_and_whole() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kubeconfig");
-        let kubeconfig = Kubeconfig { server: "http://x".into(), authority_pem: None, token: None };
+        let kubeconfig = Kubeconfig { server: "http://x".into(), server_name: None, authority_pem: None, token: None };
         std::fs::write(&path, "old").unwrap();
         kubeconfig.write(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), kubeconfig.to_string());

@@ -6,7 +6,7 @@ use super::lifetime::HEAD;
 use super::socket::Socket;
 use super::tls::Identity;
 use crate::auth::ClientCertificate;
-use crate::http::{Peer, Replica, Wire, places, serve};
+use crate::http::{Named, Peer, Replica, Wire, misdirected, places, serve};
 use crate::threads;
 use control::fault::TlsDo;
 use http::Request;
@@ -15,11 +15,13 @@ use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -125,14 +127,40 @@ async fn handshake(
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
             peer.certificate = chain.map(ClientCertificate::new).map(Arc::new);
-            match stream.get_ref().1.alpn_protocol() {
-                Some(b"h2") => serve_connection(Gathered::new(stream), peer, replica, stop).await,
-                _ => serve_connection(stream, peer, replica, stop).await,
+            match replica.beside.named(stream.get_ref().1.server_name()) {
+                Named::First => serve_either(stream, peer, replica, stop).await,
+                Named::Other(other) => serve_other(stream, peer, other, stop).await,
+                Named::Nobody => refuse(stream, &replica, stop).await,
             }
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
     }
+}
+
+async fn serve_either(stream: TlsStream<Socket>, peer: Peer, replica: Arc<Replica>, stop: CancellationToken) {
+    match stream.get_ref().1.alpn_protocol() {
+        Some(b"h2") => serve_connection(Gathered::new(stream), peer, replica, stop).await,
+        _ => serve_connection(stream, peer, replica, stop).await,
+    }
+}
+
+/// Serves a connection for another cluster, until that one ends or `stop`.
+async fn serve_other(stream: TlsStream<Socket>, peer: Peer, other: Arc<Replica>, stop: CancellationToken) {
+    let (either, ended) = (stop.child_token(), other.shutdown.clone());
+    let mut serving = pin!(serve_either(stream, peer, other, either.clone()));
+    tokio::select! {
+        () = &mut serving => return,
+        () = ended.cancelled() => either.cancel(),
+    }
+    serving.await;
+}
+
+/// Tells the client of a connection that the cluster whose name it asked TLS for is not there.
+async fn refuse(stream: TlsStream<Socket>, replica: &Replica, stop: CancellationToken) {
+    let name = stream.get_ref().1.server_name().unwrap_or_default().to_owned();
+    let answer = move |_: Request<Incoming>| std::future::ready(misdirected(&name));
+    connection::serve(stream, answer, |_| true, replica.limits.streams, stop).await;
 }
 
 pub(super) async fn serve_connection(

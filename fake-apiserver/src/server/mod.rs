@@ -96,6 +96,7 @@ impl FakeApiServer {
     fn kubeconfig_value(&self, replica: usize) -> Kubeconfig {
         Kubeconfig {
             server: self.replicas[replica].public_url(),
+            server_name: self.replicas[replica].server_name().map(str::to_owned),
             authority_pem: self.ca_pem.clone(),
             token: Some(self.admin_token.clone()),
         }

@@ -13,8 +13,10 @@ use crate::clock::OffsetClock;
 use crate::http::Peer;
 use crate::http::Replica;
 use crate::threads;
+use crate::view::Only;
+use control::near::hint;
 use control::recording::What;
-use control::{Cut, Order, ReplicaChange, Running, ViewState};
+use control::{Cause, Cut, HoldOnly, Order, Refusal, ReplicaChange, Running, ViewState, glob};
 use futures::future::join_all;
 use rustls::ServerConfig;
 use std::fmt;
@@ -31,11 +33,19 @@ use tokio_util::task::TaskTracker;
 pub struct RunningReplica {
     secure: Option<(SocketAddr, Arc<ServerConfig>)>,
     insecure: Option<SocketAddr>,
-    /// The path behind its address in its URL: that of a cluster that is reached through another one's server.
-    path: String,
+    /// The way to a cluster that is reached through another one's server.
+    way: Option<Way>,
     clock: OffsetClock,
     replica: Arc<Replica>,
     life: Mutex<Life>,
+}
+
+/// The way to a cluster through another one's server.
+pub(super) enum Way {
+    /// The path behind the address in its URL.
+    Path(String),
+    /// The name that clients ask TLS for.
+    Name(String),
 }
 
 /// The tasks from a start to the next stop.
@@ -63,13 +73,14 @@ impl RunningReplica {
         let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
         let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
         let life = Mutex::new(Life::begin(&replica, [secure, insecure]));
-        RunningReplica { secure: addresses.0, insecure: addresses.1, path: String::new(), clock, replica, life }
+        RunningReplica { secure: addresses.0, insecure: addresses.1, way: None, clock, replica, life }
     }
 
-    /// Lets `replica` answer what comes to another server's ports for that path.
-    pub(super) fn behind(other: &RunningReplica, path: String, replica: Arc<Replica>, clock: OffsetClock) -> Self {
+    /// Lets `replica` answer what comes to another server's ports on that way.
+    pub(super) fn behind(other: &RunningReplica, way: Way, replica: Arc<Replica>, clock: OffsetClock) -> Self {
         let life = Mutex::new(Life::begin(&replica, [None, None]));
-        RunningReplica { secure: other.secure.clone(), insecure: other.insecure, path, clock, replica, life }
+        let insecure = other.insecure.filter(|_| matches!(way, Way::Path(_)));
+        RunningReplica { secure: other.secure.clone(), insecure, way: Some(way), clock, replica, life }
     }
 
     /// Lets `replica` accept connections on ports of its own, at the addresses of another server and like that one.
@@ -96,7 +107,28 @@ impl RunningReplica {
 
     /// Whether it has ports of its own.
     pub(super) fn has_ports(&self) -> bool {
-        self.path.is_empty()
+        self.way.is_none()
+    }
+
+    /// Whether it has a port with TLS.
+    pub(super) fn has_tls(&self) -> bool {
+        self.secure.is_some()
+    }
+
+    /// The name that clients ask TLS for to reach it, if that is the way.
+    pub(super) fn server_name(&self) -> Option<&str> {
+        match &self.way {
+            Some(Way::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The path behind its address.
+    fn path(&self) -> &str {
+        match &self.way {
+            Some(Way::Path(path)) => path,
+            _ => "",
+        }
     }
 
     /// The address of its HTTPS port, or of its plain HTTP port if it has only that.
@@ -111,18 +143,18 @@ impl RunningReplica {
     /// Its base URL, `https://…` unless the server is insecure only.
     pub fn url(&self) -> String {
         let scheme = if self.secure.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}{}", self.address(), self.path)
+        format!("{scheme}://{}{}", self.address(), self.path())
     }
 
     /// Its base URL for clients elsewhere.
     pub(super) fn public_url(&self) -> String {
         let scheme = if self.secure.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}{}", self.replica.address, self.path)
+        format!("{scheme}://{}{}", self.replica.address, self.path())
     }
 
     /// The base URL of its plain HTTP port, if it has one.
     pub fn insecure_url(&self) -> Option<String> {
-        self.insecure.map(|address| format!("http://{address}{}", self.path))
+        self.insecure.map(|address| format!("http://{address}{}", self.path()))
     }
 
     /// The replica that runs.
@@ -135,9 +167,9 @@ impl RunningReplica {
         self.life().stop.is_cancelled()
     }
 
-    /// Whether its cache is held back.
-    pub(super) fn is_held(&self) -> bool {
-        self.replica.view.held().is_some()
+    /// Whether its cache is held back, and of which objects alone.
+    pub(super) fn is_held(&self) -> (bool, Option<HoldOnly>) {
+        self.replica.view.is_held()
     }
 
     /// The offset of its clock, in seconds.
@@ -160,13 +192,27 @@ impl RunningReplica {
     /// Holds its cache back: reads that accept stale data return the present state, and watches get no events,
     /// until it is [released](Self::release). Reads without a `resourceVersion` stay consistent.
     pub fn hold(&self) {
-        self.replica.view.hold(&self.replica.cluster.store);
+        self.replica.view.hold(&self.replica.cluster.store, None);
         self.note(ReplicaChange { view: Some(ViewState::Held), ..ReplicaChange::default() });
+    }
+
+    /// Holds the events of some objects back, until it is [released](Self::release): open watches get those of all others meanwhile, and
+    /// these afterwards, each object's in their order. Reads are not held. A watch that is opened anew meanwhile begins where it says.
+    ///
+    /// # Errors
+    /// If no served resource is one of those.
+    pub fn hold_only(&self, objects: HoldOnly) -> Result<(), Refusal> {
+        let only = only(&self.replica, objects)?;
+        let change =
+            ReplicaChange { view: Some(ViewState::Held), hold_only: Some(only.words.clone()), ..Default::default() };
+        self.replica.view.hold(&self.replica.cluster.store, Some(only));
+        self.note(change);
+        Ok(())
     }
 
     /// Releases its cache after a [`hold`](Self::hold): watches get the events that they missed.
     pub fn release(&self) {
-        if self.is_held() {
+        if self.is_held().0 {
             self.replica.view.release();
             self.note(ReplicaChange { view: Some(ViewState::Live), ..ReplicaChange::default() });
         }
@@ -238,6 +284,29 @@ impl fmt::Debug for RunningReplica {
             .field("url", &self.url())
             .finish_non_exhaustive()
     }
+}
+
+/// The objects with the ids of their resources.
+///
+/// # Errors
+/// 422, for a name that no served resource has.
+fn only(replica: &Replica, words: HoldOnly) -> Result<Only, Refusal> {
+    let catalog = replica.cluster.catalog();
+    let all: Vec<_> = catalog.registry.resources().collect();
+    let mut causes = Vec::new();
+    for (index, pattern) in words.resources.iter().enumerate() {
+        if !all.iter().any(|resource| glob(pattern, &resource.plural)) {
+            let why = format!("no served resource matches{}", hint(pattern, all.iter().map(|one| &*one.plural)));
+            causes.push(Cause::invalid(format_args!("holdOnly.resources[{index}]"), pattern, why));
+        }
+    }
+    if !causes.is_empty() {
+        return Err(Refusal::invalid("replicas", &replica.index.to_string(), causes));
+    }
+    let is_one =
+        |resource: &str| words.resources.is_empty() || words.resources.iter().any(|pattern| glob(pattern, resource));
+    let resources = all.iter().filter(|resource| is_one(&resource.plural)).map(|resource| resource.id).collect();
+    Ok(Only { words, resources })
 }
 
 impl Life {

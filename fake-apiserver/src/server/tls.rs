@@ -22,8 +22,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The names in a generated certificate, besides addresses: those that clients on the host and in a cluster use.
+/// The names in a generated certificate, besides addresses: those that clients on the host and in a cluster use, and those of clusters that are
+/// reached by a name.
 const NAMES: &[&str] = &[
+    "*.clusters.fake",
     "localhost",
     "kubernetes",
     "kubernetes.default",

@@ -61,6 +61,43 @@ async fn a_write_whose_answer_is_lost_is_done_over_both_protocols() {
 }
 
 #[tokio::test]
+async fn a_write_is_broken_off_just_before_it_is_made() {
+    let server = start_with(FakeApiServer::builder().record_requests(true)).await;
+    let mut client = Client::new(&server).await;
+    client.post(CONFIG_MAPS, &named("there")).await.expect(201);
+    let fault = Connection { act: Do::Close, when: When::BeforeCommit, bytes: None, scope: Scope::Stream };
+    for (verb, method, good) in [("create", "POST", ""), ("update", "PUT", "/there"), ("delete", "DELETE", "/there")] {
+        let id = add(&server, verb, Action::Connection(fault.clone())).await;
+        // One that is refused passes, and does not count; nor does a dry run.
+        let refused = match method {
+            "POST" => client.post(CONFIG_MAPS, &named("there")).await.code,
+            "PUT" => client.put(&format!("{CONFIG_MAPS}/none"), &named("none")).await.code,
+            _ => client.delete(&format!("{CONFIG_MAPS}/none")).await.code,
+        };
+        assert!((400..500).contains(&refused), "{verb} {refused}");
+        if method == "POST" {
+            client.post(&format!("{CONFIG_MAPS}?dryRun=All"), &named("dry")).await.expect(201);
+        }
+        assert_eq!(struck(&server, &id).await, 0, "{verb}");
+        let revision = || async { server.ask(Question::Clock).await.expect("a clock")["revision"].clone() };
+        let before = revision().await;
+        let body = match method {
+            "POST" => named("new"),
+            "PUT" => json!({"metadata": {"name": "there"}, "data": {"k": "v"}}),
+            _ => Value::Null,
+        };
+        let mut other = Client::new(&server).await;
+        assert!(other.loses(method, &format!("{CONFIG_MAPS}{good}"), &body).await, "{verb}");
+        assert_eq!(struck(&server, &id).await, 1, "{verb}");
+        assert_eq!(revision().await, before, "nothing was written");
+        let last = server.ask(Question::Requests(Requests { on: on(verb), ..Requests::default() })).await;
+        let last = last.expect("they are recorded")["items"].as_array().expect("a list").last().cloned();
+        let last = last.expect("a request");
+        assert_eq!((&last["code"], &last["fault"]["committed"]), (&json!(0), &json!(false)), "{verb}");
+    }
+}
+
+#[tokio::test]
 async fn what_hangs_goes_on_when_its_rule_is_removed() {
     let server = start().await;
     let mut client = Client::new(&server).await;

@@ -2,7 +2,8 @@
 
 use crate::support::{CONFIG_MAPS, Client, PROTOCOLS, Protocol, named, names, soon, start_with, text};
 use fake_apiserver::FakeApiServer;
-use serde_json::Value;
+use fake_apiserver::control::{HoldOnly, Obeys, Order, Question, ReplicaChange, ViewState};
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
 #[tokio::test]
@@ -75,4 +76,66 @@ async fn a_replica_that_was_stopped_comes_back_with_all_objects() {
         assert_eq!(names(&client.get(CONFIG_MAPS).await.expect(200)), ["a", "b"]);
         soon(server.shutdown()).await;
     }
+}
+
+#[tokio::test]
+async fn the_events_of_some_objects_alone_are_held_back() {
+    let server = start_with(FakeApiServer::builder().replicas(2)).await;
+    let mut client = Client::new(&server).await;
+    let maps = ["free", "held"];
+    for name in maps {
+        client.post(CONFIG_MAPS, &named(name)).await.expect(201);
+    }
+    let watch = format!("{CONFIG_MAPS}?watch=true");
+    let mut events = Client::to_replica(&server, 1, Protocol::Http2).await.watch(&watch, &[]).await;
+    let mut others = Client::new(&server).await.watch(&watch, &[]).await;
+    for events in [&mut events, &mut others] {
+        for name in maps {
+            assert_eq!(events.next_short().await.1, name);
+        }
+    }
+    let only = HoldOnly { resources: vec!["configmaps".into()], names: vec!["he*".into()], ..HoldOnly::default() };
+    let change = ReplicaChange { replica: 1, view: Some(ViewState::Held), ..ReplicaChange::default() };
+    let hold = ReplicaChange { hold_only: Some(only.clone()), ..change.clone() };
+    server.obey(Order::Replica(hold.clone())).await.expect("a hold");
+    let shown = server.ask(Question::Replicas).await.expect("they are told of");
+    assert_eq!(shown["items"][1]["holdOnly"], json!({"resources": ["configmaps"], "names": ["he*"]}));
+    let mut written = Vec::new();
+    for (name, value) in [("held", "1"), ("free", "1"), ("held", "2"), ("free", "2")] {
+        let mut object = client.get(&format!("{CONFIG_MAPS}/{name}")).await.expect(200);
+        object["data"] = json!({"k": value});
+        let object = client.put(&format!("{CONFIG_MAPS}/{name}"), &object).await.expect(200);
+        let revision: u64 = text(&object, "/metadata/resourceVersion").parse().expect("a number");
+        written.push(("MODIFIED".to_owned(), name.to_owned(), revision));
+    }
+    for expected in &written {
+        assert_eq!(others.next_short().await, *expected);
+    }
+    for expected in [&written[1], &written[3]] {
+        assert_eq!(events.next_short().await, *expected);
+    }
+    // Reads are not held, nor is a watch that begins behind them.
+    let mut stale = Client::to_replica(&server, 1, Protocol::Http1).await;
+    let read = stale.get(&format!("{CONFIG_MAPS}/held?resourceVersion=0")).await.expect(200);
+    assert_eq!(read["data"]["k"], "2");
+    // Held anew from now on: what was held before comes, each object's in its order.
+    server.obey(Order::Replica(hold)).await.expect("a hold");
+    for expected in [&written[0], &written[2]] {
+        assert_eq!(events.next_short().await, *expected);
+    }
+    client.delete(&format!("{CONFIG_MAPS}/held")).await.expect(200);
+    client.delete(&format!("{CONFIG_MAPS}/free")).await.expect(200);
+    assert_eq!(events.next_short().await.1, "free");
+    server.replica(1).release();
+    let (kind, name, _) = events.next_short().await;
+    assert_eq!((kind.as_str(), name.as_str()), ("DELETED", "held"));
+    let wrong = HoldOnly { resources: vec!["configmap".into()], ..only.clone() };
+    for (hold, expected) in [
+        (ReplicaChange { hold_only: Some(wrong), ..change.clone() }, "did you mean \"configmaps\"?"),
+        (ReplicaChange { hold_only: Some(only), view: None, ..change }, "it goes with view"),
+    ] {
+        let refused = server.obey(Order::Replica(hold)).await.expect_err("it makes no sense");
+        assert!(refused.code == 422 && refused.message.contains(expected), "{refused}");
+    }
+    assert_eq!(server.ask(Question::Replicas).await.expect("they are told of")["items"][1]["view"], "live");
 }

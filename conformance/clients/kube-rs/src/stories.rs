@@ -4,18 +4,26 @@
 use crate::{Check, Scene, checks, same};
 use anyhow::{Context as _, Result, ensure};
 use futures::{StreamExt as _, TryStreamExt as _};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt as _;
-use kube::api::{ListParams, PostParams, WatchEvent, WatchParams};
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
+use kube::api::{Api, DeleteParams, ListParams, PostParams, WatchEvent, WatchParams};
+use kube::config::AuthInfo;
+use kube::{Client, Config, ResourceExt as _};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
 
 pub const CHECKS: &[Check] = checks![
     story_ambiguous_write,
     story_stale_read,
     story_throttling,
     story_expired_history,
+    story_lost_watch,
+    story_leader_lost,
+    story_webhook_timeout,
+    story_clock_jump,
 ];
 
 async fn story_ambiguous_write(s: Scene) -> Result<()> {
@@ -96,6 +104,112 @@ async fn story_expired_history(s: Scene) -> Result<()> {
         WatchEvent::Added(object) => same(object.name_any().as_str(), "c"),
         event => anyhow::bail!("expected an object, was {event:?}"),
     }
+}
+
+async fn story_lost_watch(s: Scene) -> Result<()> {
+    s.map("a", Value::Null).await?;
+    let maps = s.maps();
+    let mut events = maps.watch(&WatchParams::default(), "0").await?.boxed();
+    let first = match events.try_next().await? {
+        Some(WatchEvent::Added(first)) => first,
+        event => anyhow::bail!("expected an object, was {event:?}"),
+    };
+    let on = json!({"verbs": ["watch"], "namespaces": [s.namespace]});
+    let ended = told("POST", "/watches/end", json!({"match": on})).await?;
+    same(&ended["watches"], &json!(1))?;
+    s.map("b", Value::Null).await?;
+    let rest = events.try_next().await?;
+    ensure!(rest.is_none(), "expected the end, was {rest:?}");
+    // The next watch goes on where the last one was, and nothing is missed.
+    match next(&s, &first.resource_version().context("a revision")?).await? {
+        WatchEvent::Added(object) => same(object.name_any().as_str(), "b"),
+        event => anyhow::bail!("expected an object, was {event:?}"),
+    }
+}
+
+async fn story_leader_lost(s: Scene) -> Result<()> {
+    let leases: Api<Lease> = Api::namespaced(s.client.clone(), &s.namespace);
+    let lease = json!({"metadata": {"name": "leader"}, "spec": {"holderIdentity": "one", "leaseDurationSeconds": 3}});
+    leases
+        .create(&PostParams::default(), &serde_json::from_value(lease)?)
+        .await?;
+    // This client elects nobody, so the leader renews by hand.
+    let renew = async || -> Result<Lease> {
+        let mut lease = leases.get("leader").await?;
+        let transitions = &mut lease.spec.get_or_insert_default().lease_transitions;
+        *transitions = Some(transitions.unwrap_or_default() + 1);
+        Ok(leases
+            .replace("leader", &PostParams::default(), &lease)
+            .await?)
+    };
+    renew().await?;
+    let on = json!({"verbs": ["update"], "resources": ["leases"], "namespaces": [s.namespace]});
+    told(
+        "POST",
+        "/faults",
+        json!({"match": on, "actions": [{"preset": "etcd-timeout"}]}),
+    )
+    .await?;
+    // Its renewals fail; before another one could lead, it has to stop.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1) {
+        same(refused(renew().await)?, 500)?;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let spec = leases.get("leader").await?.spec.context("a spec")?;
+    same(spec.holder_identity.as_deref(), Some("one"))
+}
+
+async fn story_webhook_timeout(s: Scene) -> Result<()> {
+    // It takes connections, and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0")?;
+    let hooks: Api<ValidatingWebhookConfiguration> = Api::all(s.client.clone());
+    let name = format!("{}.example.com", s.namespace);
+    let url = format!("https://{}/", silent.local_addr()?);
+    let hook = json!({
+        "name": name, "clientConfig": {"url": url}, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE"]}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": s.namespace}},
+        "timeoutSeconds": 1, "failurePolicy": "Fail",
+    });
+    let body = serde_json::from_value(json!({"metadata": {"name": name}, "webhooks": [hook]}))?;
+    let mut made = hooks.create(&PostParams::default(), &body).await?;
+    // Nobody can write what it looks at; with failurePolicy Ignore it costs a second only.
+    same(refused(s.map("a", Value::Null).await)?, 500)?;
+    for hook in made.webhooks.iter_mut().flatten() {
+        hook.failure_policy = Some("Ignore".into());
+    }
+    hooks.replace(&name, &PostParams::default(), &made).await?;
+    s.map("a", Value::Null).await?;
+    hooks.delete(&name, &DeleteParams::default()).await?;
+    Ok(())
+}
+
+async fn story_clock_jump(s: Scene) -> Result<()> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(s.client.clone(), &s.namespace);
+    let account = serde_json::from_value(json!({"metadata": {"name": "a"}}))?;
+    accounts.create(&PostParams::default(), &account).await?;
+    let request =
+        serde_json::from_value(json!({"spec": {"audiences": [], "expirationSeconds": 600}}))?;
+    let made = accounts
+        .create_token_request("a", &PostParams::default(), &request)
+        .await?;
+    let mut config = Config::infer().await?;
+    config.auth_info = AuthInfo {
+        token: Some(made.status.context("a status")?.token.into()),
+        ..AuthInfo::default()
+    };
+    let other = Client::try_from(config)?;
+    let look = async || -> Result<()> {
+        other.apiserver_version().await?;
+        Ok(())
+    };
+    look().await?;
+    // The server's clock jumps, as after a pause of its machine: a token that the client believes in for ten minutes has expired.
+    told("POST", "/clock/advance", json!({"seconds": 700})).await?;
+    same(refused(look().await)?, 401)?;
+    told("POST", "/clock/advance", json!({"seconds": -700})).await?;
+    look().await
 }
 
 /// The first event of a watch from a revision on.

@@ -71,6 +71,30 @@ pub(super) const ATTACKS: &[Coded] = &[
         "422 422 422 422 422",
         |ground| Box::pin(snapshots(ground)),
     ),
+    attack(
+        "snapshots-of-a-gigabyte",
+        "A snapshot whose head says that it is a gigabyte, and a seed; neither is waited for.",
+        "413 413",
+        |ground| Box::pin(gigabytes(ground)),
+    ),
+    attack(
+        "rules-that-match-nothing",
+        "Rules that could strike nothing: other resources, other groups, verbs that do not go with their actions, no time, no chance.",
+        "8x 422 none",
+        |ground| Box::pin(idle_rules(ground)),
+    ),
+    attack(
+        "tokens-of-other-clusters",
+        "A cluster's administrator and its tokens, in another one, in the first one, and where it was.",
+        "200 401 401 401",
+        |ground| Box::pin(other_tokens(ground)),
+    ),
+    attack(
+        "clusters-without-end",
+        "500 clusters, others of their names and of none that is one, an end to all, and holds of those that are gone.",
+        "500x 201 409 422 500x 200 404",
+        |ground| Box::pin(clusters(ground)),
+    ),
 ];
 
 /// A control port.
@@ -268,4 +292,89 @@ async fn snapshots(ground: &Ground) -> Result<String> {
         codes.push(code.to_string());
     }
     Ok(codes.join(" "))
+}
+
+async fn gigabytes(ground: &Ground) -> Result<String> {
+    let port = Port::of(ground)?;
+    let mut codes = Vec::new();
+    for (method, path) in [("PUT", "/snapshots/huge"), ("POST", "/seed")] {
+        let mut stream = TcpStream::connect(port.endpoint.address()?).await?;
+        let token = &port.token;
+        let head = format!(
+            "{method} /_fake/v1{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n",
+            1 << 30
+        );
+        stream.write_all(head.as_bytes()).await?;
+        let mut begun = [0; 12];
+        timeout(FREED, stream.read_exact(&mut begun)).await.context("it waits for the body")??;
+        let code = str::from_utf8(&begun)?.rsplit(' ').next().unwrap_or_default().to_owned();
+        codes.push(code);
+    }
+    Ok(codes.join(" "))
+}
+
+async fn idle_rules(ground: &Ground) -> Result<String> {
+    let port = Port::of(ground)?;
+    let pass = json!([{"pass": true}]);
+    let mut refused = 0;
+    for rule in [
+        json!({"match": {"resources": ["secret"]}, "actions": pass}),
+        json!({"match": {"apiGroups": ["nowhere.example.com"]}, "actions": pass}),
+        json!({"match": {"apiGroups": ["apps"], "resources": ["pods"]}, "actions": pass}),
+        json!({"match": {"verbs": ["list"]}, "actions": [{"watch": {"do": "end"}}]}),
+        json!({"match": {"verbs": ["get"]}, "actions": [{"connection": {"do": "reset", "when": "afterCommit"}}]}),
+        json!({"match": {"clusterScoped": true, "namespaces": ["default"]}, "actions": pass}),
+        json!({"probability": 0, "actions": pass}),
+        json!({"ttlSeconds": 0, "actions": pass}),
+    ] {
+        let (code, answer) = port.ask("POST", "/faults", rule.to_string()).await?;
+        ensure!(code == 422 && answer["details"]["causes"][0]["field"].is_string(), "{rule}: {code} {answer}");
+        refused += 1;
+    }
+    let (_, rules) = port.ask("GET", "/faults", "").await?;
+    Ok(format!("{refused}x 422 {}", if rules["items"] == json!([]) { "none" } else { "some" }))
+}
+
+async fn other_tokens(ground: &Ground) -> Result<String> {
+    let port = Port::of(ground)?;
+    let mut tokens = Vec::new();
+    for name in ["thief", "victim"] {
+        let (code, made) = port.ask("POST", "/clusters", json!({"name": name}).to_string()).await?;
+        ensure!(code == 201, "{code} {made}");
+        tokens.push(made["token"].as_str().context("a token")?.to_owned());
+    }
+    let endpoint = ground.cluster().endpoints().first().context("a server")?;
+    let code = async |path: &str| {
+        let request = http::Request::builder()
+            .uri(format!("{path}/api/v1/namespaces/default"))
+            .header("authorization", format!("Bearer {}", tokens[0]));
+        anyhow::Ok(endpoint.send(request.body(Full::default())?).await?.status().as_u16())
+    };
+    let mut codes = vec![code("/clusters/thief").await?, code("/clusters/victim").await?, code("").await?];
+    for name in ["thief", "victim"] {
+        port.ask("DELETE", &format!("/clusters/{name}"), "").await?;
+    }
+    codes.push(code("/clusters/thief").await?);
+    Ok(codes.iter().map(u16::to_string).collect::<Vec<_>>().join(" "))
+}
+
+async fn clusters(ground: &Ground) -> Result<String> {
+    const MANY: usize = 500;
+    let port = Port::of(ground)?;
+    let create = async |name: &str| port.ask("POST", "/clusters", json!({"name": name}).to_string()).await;
+    let mut made = 0;
+    for number in 0..MANY {
+        let (code, answer) = create(&format!("many-{number}")).await?;
+        ensure!(code == 201, "{code} {answer}");
+        made += 1;
+    }
+    let (taken, wrong) = (create("many-0").await?.0, create("Not_A_Name").await?.0);
+    let mut removed = 0;
+    for number in 0..MANY {
+        let (code, answer) = port.ask("DELETE", &format!("/clusters/many-{number}"), "").await?;
+        ensure!(code == 200, "{code} {answer}");
+        removed += 1;
+    }
+    let (held, _) = port.ask("POST", "/clusters/many-0/hold", "").await?;
+    Ok(format!("{made}x 201 {taken} {wrong} {removed}x 200 {held}"))
 }

@@ -10,7 +10,7 @@ use super::{openapi, stream};
 use control::near::hint;
 use control::{Obeys, Order, Question, Refusal, Requests, decode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -212,6 +212,10 @@ async fn orders(server: &dyn Obeys, orders: Value) -> Result<Response<Reply>, Re
 }
 
 async fn read(body: Incoming, limit: usize) -> Result<Vec<u8>, Refusal> {
+    // Not even begun to read, if its head says so.
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Refusal::too_large(limit));
+    }
     let collected = tokio::time::timeout(PATIENCE, Limited::new(body, limit).collect()).await;
     let collected = collected.map_err(|_| Refusal::bad_request("the body has not come in a minute"))?;
     match collected {

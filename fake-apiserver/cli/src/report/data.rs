@@ -47,6 +47,8 @@ struct Asked<'r> {
 #[derive(Serialize)]
 struct Changed<'r> {
     at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<&'r str>,
     revision: u64,
     #[serde(rename = "type")]
     change: ChangeType,
@@ -107,6 +109,7 @@ impl<'r> Page<'r> {
             }
             What::Change(stored) => self.changes.push(Changed {
                 at,
+                cluster,
                 revision: stored.revision,
                 change: stored.change.unwrap_or(ChangeType::Modified),
                 resource: &stored.resource,
@@ -159,6 +162,10 @@ fn mark(what: &What, line: &Line) -> Option<(&'static str, String, Option<Value>
         What::Ended {} => ("order", "the server stops".to_owned(), None),
         What::Base { objects } => {
             ("order", format!("there are {objects} objects, at revision {}", line.revision), None)
+        }
+        What::Begun { from } => {
+            let from = from.as_deref().unwrap_or("the first cluster");
+            ("order", format!("it begins with the objects of {from}, at revision {}", line.revision), None)
         }
         What::Present(_) | What::Change(_) | What::Request(_) | What::WatchEnded(_) => return None,
     })

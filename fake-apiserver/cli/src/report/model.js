@@ -56,10 +56,10 @@ function gather() {
     const item = byKey.get(keyOf(watch.cluster, watch.request));
     if (item) Object.assign(item, { to: watch.at, events: watch.events, sent: watch.sent, ended: true });
   }
-  for (const mark of run.marks) items.push({ kind: mark.kind, mark, at: mark.at, from: mark.at, to: mark.at, what: mark.text, verb: mark.kind, client: "", resource: "", code: "" });
+  for (const mark of run.marks) items.push({ kind: mark.kind, mark, at: mark.at, from: mark.at, to: mark.at, what: (mark.cluster ? mark.cluster + ": " : "") + mark.text, verb: mark.kind, client: "", resource: "", code: "" });
   for (const change of run.changes) {
     items.push({ kind: "change", change, at: change.at, from: change.at, to: change.at, client: "", resource: change.resource.split(".")[0],
-      verb: change.type, code: "", what: change.resource.replace(/\.$/, "") + " " + change.path });
+      verb: change.type, code: "", what: (change.cluster ? change.cluster + ": " : "") + change.resource.replace(/\.$/, "") + " " + change.path });
   }
   items.sort((a, b) => a.from - b.from || a.at - b.at);
   items.forEach((item, index) => { item.index = index; item.search = (item.what + " " + item.client + " " + item.verb + " " + (item.request ? item.request.uri : "")).toLowerCase(); });

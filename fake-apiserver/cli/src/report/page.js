@@ -37,6 +37,11 @@ function pretty(value) {
   try { return JSON.stringify(JSON.parse(value), null, 2); } catch { return value; }
 }
 
+// The command that serves a cluster as it was at some moment.
+function replay(cluster, at) {
+  return "fake-apiserver replay " + run.file + (cluster ? " --cluster " + cluster : "") + " --at " + at;
+}
+
 // The facts about a request, as the recording has them.
 function facts(item) {
   const request = item.request, facts = [["answer", request.code === 0 ? "none" : request.code], ["verb", item.verb], ["URI", request.method + " " + request.uri]];
@@ -62,12 +67,12 @@ function details(item) {
     for (const [name, value] of facts(item)) list.append(make("dt", name), make("dd", String(value)));
     box.append(list);
     if (item.request.body !== undefined) box.append(make("p", "The body:"), make("pre", pretty(item.request.body)));
-    if (!item.request.cluster) box.append(make("p", "The cluster as it was then:"), make("pre", "fake-apiserver replay " + run.file + " --at " + item.request.cursor));
+    box.append(make("p", "The cluster as it was then:"), make("pre", replay(item.request.cluster, item.request.cursor)));
     box.append(make("p", "As recorded:"), make("pre", pretty({ ...item.request, body: undefined })));
   } else if (item.change) {
     box.append(make("h2", item.verb + " " + item.what), make("p", "revision " + item.change.revision + ", written to the recording at " + seconds(item.at)));
     if (item.change.object) box.append(make("pre", pretty(item.change.object)));
-    box.append(make("p", "The cluster as it was then:"), make("pre", "fake-apiserver replay " + run.file + " --at revision=" + item.change.revision));
+    box.append(make("p", "The cluster as it was then:"), make("pre", replay(item.change.cluster, "revision=" + item.change.revision)));
   } else {
     box.append(make("h2", item.what), make("p", "at " + seconds(item.at)));
     if (item.mark.words) box.append(make("pre", pretty(item.mark.words)));

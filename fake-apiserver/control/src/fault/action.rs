@@ -53,7 +53,8 @@ pub struct Status {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum When {
-    /// Before the body is read: nothing is written.
+    /// Before anything is written. A connection is broken when a write is about to be made: one that is refused passes, and does not count; a
+    /// delay is before the body is read.
     #[default]
     BeforeCommit,
     /// Once the store has taken the write, before the answer. A request that writes nothing passes, and does not count.
@@ -254,6 +255,11 @@ impl Action {
             }
             _ => false,
         }
+    }
+
+    /// Whether it breaks the connection before the store takes a write.
+    pub fn breaks_before_commit(&self) -> bool {
+        matches!(self, Action::Connection(Connection { when: When::BeforeCommit, .. }))
     }
 
     /// Its name, as it is written.

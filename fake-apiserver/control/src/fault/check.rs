@@ -10,13 +10,15 @@ use crate::refusal::{Cause, Refusal};
 const VERBS: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 /// The methods in their place, of requests for other paths.
 const METHODS: [&str; 6] = ["post", "put", "head", "options", "connect", "trace"];
+/// The verbs that write.
+const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 /// The longest pause, in seconds: a year.
 const LONGEST: f64 = 366.0 * 24.0 * 3600.0;
 
 /// The facts about a server that rules are checked against.
 pub struct Known<'k> {
-    /// The names of the served resources, with their subresources: `pods`, `pods/status`.
-    pub resources: &'k [String],
+    /// The served resources, with their subresources: the group, and `pods` or `pods/status`.
+    pub resources: &'k [(String, String)],
     /// The number of replicas.
     pub replicas: usize,
 }
@@ -33,24 +35,20 @@ pub fn check(rule: &Rule, known: &Known<'_>) -> Result<(), Refusal> {
             causes.push(Cause::invalid(format_args!("match.verbs[{index}]"), verb, why));
         }
     }
-    for (index, resource) in rule.on.resources.iter().enumerate() {
-        if !is_served(resource, known.resources) {
-            let names = known.resources.iter().map(String::as_str);
-            let why = format!("no served resource matches{}", hint(resource, names));
-            causes.push(Cause::invalid(format_args!("match.resources[{index}]"), resource, why));
-        }
-    }
+    check_resources(&rule.on, known.resources, &mut causes);
     for (index, replica) in rule.on.replicas.iter().enumerate() {
         if *replica >= known.replicas {
             let why = format!("there are {}, counted from 0", known.replicas);
             causes.push(Cause::invalid(format_args!("match.replicas[{index}]"), replica, why));
         }
     }
-    if !(0.0..=1.0).contains(&rule.probability) {
-        causes.push(Cause::invalid("probability", rule.probability, "it is a part, from 0 to 1"));
+    if !(rule.probability > 0.0 && rule.probability <= 1.0) {
+        causes.push(Cause::invalid("probability", rule.probability, "it is a part, above 0 and up to 1"));
     }
-    if rule.times == Some(0) {
-        causes.push(Cause::invalid("times", 0, "the rule would strike nothing"));
+    for (field, number) in [("times", rule.times), ("ttlSeconds", rule.ttl_seconds)] {
+        if number == Some(0) {
+            causes.push(Cause::invalid(field, 0, "the rule would strike nothing"));
+        }
     }
     match (rule.actions.is_empty(), rule.sequence.is_empty()) {
         (true, true) => causes.push(Cause::required("actions", "the rule would do nothing")),
@@ -63,9 +61,11 @@ pub fn check(rule: &Rule, known: &Known<'_>) -> Result<(), Refusal> {
     if rule.is_about_connections() {
         check_connections(rule, &mut causes);
     }
-    check_actions("actions", &rule.actions, &mut causes);
-    for (index, step) in rule.sequence.iter().enumerate() {
-        check_actions(&format!("sequence[{index}]"), &Step::actions(step), &mut causes);
+    let steps = rule.sequence.iter().enumerate();
+    let steps = steps.map(|(index, step)| (format!("sequence[{index}]"), Step::actions(step)));
+    for (field, actions) in std::iter::once(("actions".to_owned(), rule.actions.clone())).chain(steps) {
+        check_actions(&field, &actions, &mut causes);
+        check_verbs(&rule.on, &field, &actions, &mut causes);
     }
     if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid("faults", rule.name.as_deref().unwrap_or(""), causes)) }
 }
@@ -82,13 +82,63 @@ fn check_connections(rule: &Rule, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Whether a pattern of resources can match one that is served.
-fn is_served(pattern: &str, served: &[String]) -> bool {
+/// Checks the resources of a pattern, and their groups.
+fn check_resources(on: &Match, served: &[(String, String)], causes: &mut Vec<Cause>) {
+    let before = causes.len();
+    for (index, resource) in on.resources.iter().enumerate() {
+        if !served.iter().any(|(_, name)| is(resource, name)) {
+            let why = format!("no served resource matches{}", hint(resource, served.iter().map(|(_, name)| &**name)));
+            causes.push(Cause::invalid(format_args!("match.resources[{index}]"), resource, why));
+        }
+    }
+    for (index, group) in on.api_groups.iter().enumerate() {
+        if !served.iter().any(|(served, _)| crate::glob(group, served)) {
+            let why = format!("no served group matches{}", hint(group, served.iter().map(|(group, _)| &**group)));
+            causes.push(Cause::invalid(format_args!("match.apiGroups[{index}]"), group, why));
+        }
+    }
+    let matches = |(group, name): &(String, String)| {
+        on.api_groups.iter().any(|pattern| crate::glob(pattern, group))
+            && on.resources.iter().any(|pattern| is(pattern, name))
+    };
+    let is_both = !on.resources.is_empty() && !on.api_groups.is_empty();
+    if is_both && causes.len() == before && !served.iter().any(matches) {
+        causes.push(Cause::invalid(
+            "match.apiGroups",
+            &on.api_groups,
+            "none of these groups has one of these resources",
+        ));
+    }
+    if on.cluster_scoped == Some(true) && on.namespaces.iter().any(|namespace| !namespace.is_empty()) {
+        causes.push(Cause::invalid("match.clusterScoped", true, "such a request has no namespace"));
+    }
+}
+
+/// Whether a pattern of resources matches one.
+fn is(pattern: &str, name: &str) -> bool {
     let (of, sub) = pattern.split_once('/').unwrap_or((pattern, ""));
-    served.iter().any(|name| {
-        let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
-        crate::glob(of, resource) && (sub == "*" || crate::glob(sub, subresource))
-    })
+    let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
+    crate::glob(of, resource) && (sub == "*" || crate::glob(sub, subresource))
+}
+
+/// Checks that actions are about requests that the rule matches.
+fn check_verbs(on: &Match, field: &str, actions: &[Action], causes: &mut Vec<Cause>) {
+    let has = |verbs: &[&str]| {
+        on.verbs.is_empty() || on.verbs.iter().any(|pattern| verbs.iter().any(|verb| crate::glob(pattern, verb)))
+    };
+    for action in actions {
+        let why = match action {
+            Action::Watch(_) | Action::Events(_) if !has(&["watch"]) => "it is about watches",
+            Action::Stale(_) if !has(&["get", "list", "watch"]) => "it is about reads",
+            _ if action.is_after_commit() && !has(&WRITES) => "after a commit are writes alone",
+            _ => continue,
+        };
+        causes.push(Cause::invalid(
+            format_args!("{field}.{}", action.name()),
+            &on.verbs,
+            format_args!("{why}, and match.verbs has none"),
+        ));
+    }
 }
 
 fn check_actions(field: &str, actions: &[Action], causes: &mut Vec<Cause>) {

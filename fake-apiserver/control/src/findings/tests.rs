@@ -77,12 +77,36 @@ fn each_kind_is_found() {
         (0..3).flat_map(|_| [("a update secrets/a 200 2", of("a")), ("b update secrets/a 200 3", of("b"))]).collect();
     assert_eq!(ids(&fight), ["stomping"]);
     assert_eq!(ids(&bodies(&["m list secrets 200"; 10])), ["relist-storm"]);
-    let watches = ["m watch secrets ?watch=true 200", "m watch secrets ?watch=true 200"];
-    assert_eq!(ids(&bodies(&watches)), ["watch-from-nowhere"]);
+    assert_eq!(ids(&bodies(&["m watch secrets ?watch=true 200"; 3])), ["watch-from-nowhere"]);
     let expired = ["m watch secrets ?resourceVersion=1 410", "m watch secrets ?resourceVersion=1 410"];
     assert_eq!(ids(&bodies(&expired)), ["expired-not-listed"]);
     assert_eq!(ids(&bodies(&["m patch secrets/a 409"])), ["conflict-not-retried"]);
     assert_eq!(ids(&[("m update secrets/a 200 3", Some(json!({"metadata": {}})))]), ["blind-update"]);
+}
+
+#[test]
+fn what_only_looks_odd_is_none() {
+    // Two watches that begin anew, and some that select other objects.
+    let watches = ["a", "b", "c"].map(|app| format!("m watch secrets ?watch=true&labelSelector=app%3D{app} 200"));
+    let watches: Vec<(&str, Option<Value>)> = watches.iter().map(|line| (line.as_str(), None)).collect();
+    assert_eq!(ids(&watches), [""; 0]);
+    assert_eq!(ids(&bodies(&["m watch secrets ?watch=true 200"; 2])), [""; 0]);
+    // Lists that are refused are none, and who watches knows what has become of an object after a conflict.
+    assert_eq!(ids(&bodies(&["m list secrets 403"; 20])), [""; 0]);
+    assert_eq!(ids(&bodies(&["m watch secrets ?watch=true&resourceVersion=1 200", "m update secrets/a 409"])), [""; 0]);
+    assert_eq!(
+        ids(&bodies(&["o watch secrets ?watch=true&resourceVersion=1 200", "m update secrets/a 409"])),
+        ["conflict-not-retried"]
+    );
+    // A test's own rule is what the client tries again for.
+    let body = Some(json!({"metadata": {"resourceVersion": "1"}}));
+    let mut struck: Vec<Request> =
+        (1..=10).map(|cursor| request(cursor, "m update secrets/a 503", body.clone())).collect();
+    for request in &mut struck {
+        let actions = vec!["status".to_owned()];
+        request.fault = Some(crate::Struck { id: "f1".into(), name: None, actions, committed: false });
+    }
+    assert_eq!(findings(&struck), []);
 }
 
 #[test]

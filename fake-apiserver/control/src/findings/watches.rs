@@ -4,6 +4,7 @@ use super::{Finding, grouped};
 use crate::matching::Requested as _;
 use crate::request::Request;
 use jiff::SignedDuration;
+use std::borrow::Cow;
 
 /// The number of equal lists within [`WINDOW`] that make a storm.
 const STORM: usize = 10;
@@ -19,6 +20,7 @@ fn collection(request: &Request) -> (String, String, &str, &str) {
 pub(super) fn relists(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let is_whole = request.verb == "list" && request.parameter("continue").is_none() && request.name.is_empty();
+        let is_whole = is_whole && request.code == 200 && request.fault.is_none();
         (is_whole && !request.resource.is_empty()).then(|| (collection(request), request.uri.clone()))
     });
     let watches = |of: &(String, String, &str, &str)| {
@@ -36,20 +38,28 @@ pub(super) fn relists(requests: &[Request]) -> Vec<Finding> {
         .collect()
 }
 
-/// A watch that a client opens a second time without saying where it was.
+/// The number of watches without a revision that are opened anew within [`AGAIN`].
+const LOST: usize = 2;
+/// The time that they take at most.
+const AGAIN: SignedDuration = SignedDuration::from_secs(60);
+
+/// A watch that a client opens again and again without saying where it was. Two that differ in what they select are two watches, and a client may
+/// have two that begin anew; it does not need one after the other.
 pub(super) fn from_nowhere(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let is_whole = request.verb == "watch" && request.name.is_empty() && request.code == 200;
-        is_whole.then(|| collection(request))
+        let selects = ["labelSelector", "fieldSelector"].map(|name| request.parameter(name).map(Cow::into_owned));
+        (is_whole && request.fault.is_none()).then(|| (collection(request), selects))
     });
     let mut found = Vec::new();
-    for (of, watches) in groups {
+    for ((of, _), watches) in groups {
         let lost = |watch: &&Request| {
             let revision = watch.parameter("resourceVersion").unwrap_or_default();
             revision.is_empty() && watch.parameter("sendInitialEvents").is_none()
         };
         let lost: Vec<&Request> = watches.iter().skip(1).filter(|watch| lost(watch)).copied().collect();
-        if !lost.is_empty() {
+        let within = |some: &[&Request]| some[LOST - 1].received.duration_since(some[0].received).abs() <= AGAIN;
+        if lost.windows(LOST).any(within) {
             let message = format!("{} watches {} anew without a resource version, and may miss changes", of.0, of.2);
             found.push(Finding::new("watch-from-nowhere", &of.0, message, &lost));
         }

@@ -80,7 +80,12 @@ impl Recording {
 
     /// The requests to the first cluster.
     pub fn requests(&self) -> Vec<Request> {
-        let own = self.lines.iter().filter(|line| line.cluster.is_none());
+        self.requests_of(None)
+    }
+
+    /// The requests to a cluster: the first one, without a name.
+    pub fn requests_of(&self, cluster: Option<&str>) -> Vec<Request> {
+        let own = self.lines.iter().filter(|line| line.cluster.as_deref() == cluster);
         let requests = own.filter_map(|line| match &line.what {
             What::Request(request) => Some((**request).clone()),
             _ => None,
@@ -88,7 +93,7 @@ impl Recording {
         requests.collect()
     }
 
-    /// The findings about these requests.
+    /// The findings about the requests to the first cluster.
     pub fn findings(&self) -> Vec<Finding> {
         findings(&self.requests())
     }

@@ -38,7 +38,13 @@ pub enum What {
         /// Their number.
         objects: usize,
     },
-    /// One of these objects.
+    /// A cluster beside the first one begins, with the objects that another one had at the line's revision.
+    Begun {
+        /// The name of that one; none of the first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+    },
+    /// One of the objects of a base.
     Present(Box<Stored>),
     /// An object was stored or removed.
     Change(Box<Stored>),

@@ -1,5 +1,6 @@
 //! A moment of a recorded run: the objects as they were then.
 
+use super::begun::add;
 use super::file::Recording;
 use super::line::{Line, Stored, What};
 use crate::order::{Order, Pace, ReplicaChange, Running, ViewState};
@@ -73,62 +74,51 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn of(stored: &Stored, line: &Line) -> Kept {
+    pub(super) fn of(stored: &Stored, line: &Line) -> Kept {
         let Stored { resource, path, revision, kept, .. } = stored.clone();
         Kept { resource, path, revision, kept, object: line.object.clone() }
     }
 }
 
 impl Recording {
-    /// The moment at that place.
+    /// The moment of the first cluster at that place.
     ///
     /// # Errors
     /// If the recording does not reach there, says why.
     pub fn moment(&self, at: At) -> Result<Moment, String> {
-        let own: Vec<&Line> = self.lines.iter().filter(|line| line.cluster.is_none()).collect();
-        let (index, revision) = place(&own, at)?;
-        let base = own.iter().rposition(|line| matches!(line.what, What::Base { .. }) && line.revision <= revision);
-        let base = base.ok_or_else(|| self.too_early(&own, revision))?;
-        if let Some((first, last)) = missed(&own).find(|(first, last)| (*first..=*last).contains(&revision)) {
+        self.moment_of(None, at)
+    }
+
+    /// The moment of a cluster at that place: of the last one of that name; of the first one, without a name.
+    ///
+    /// # Errors
+    /// If the recording does not reach there, says why.
+    pub fn moment_of(&self, cluster: Option<&str>, at: At) -> Result<Moment, String> {
+        let whole = self.own(cluster, self.lines.len())?;
+        let own = &whole.lines;
+        let (index, revision) = place(own, at)?;
+        let base = whole.base(revision).ok_or_else(|| match whole.first() {
+            Some(first) => format!("revision {revision} is before the recording: it begins with {first}"),
+            None => "the recording was cut short before it had any objects".to_owned(),
+        })?;
+        if let Some((first, last)) = missed(own).find(|(first, last)| (*first..=*last).contains(&revision)) {
             return Err(format!("the changes of revisions {first} to {last} were not recorded"));
         }
         let compacted = compacted(&own[..=index]).unwrap_or_default().clamp(own[base].revision, revision);
-        let (mut objects, mut changes) = (BTreeMap::new(), Vec::new());
-        for line in &own[base + 1..] {
-            match &line.what {
-                What::Present(stored) => {
-                    objects.insert((stored.resource.clone(), stored.path.clone()), Kept::of(stored, line));
-                }
-                What::Change(stored) if stored.revision <= compacted => {
-                    let key = (stored.resource.clone(), stored.path.clone());
-                    match stored.kept {
-                        Some(_) => objects.insert(key, Kept::of(stored, line)),
-                        None => objects.remove(&key),
-                    };
-                }
-                What::Change(stored) if stored.revision <= revision => changes.push(Kept::of(stored, line)),
-                What::Base { .. } => break,
-                _ => {}
-            }
-        }
-        let lost = self.lost(&own[..=index], revision);
+        let mut objects = self.begun(&whole, base)?;
+        let changes = add(&mut objects, &own[base + 1..], compacted);
+        let changes = changes.into_iter().filter(|kept| kept.revision <= revision).collect();
+        let lost = self.lost(own, index, revision);
         let objects = objects.into_values().collect();
         Ok(Moment { time: own[index].time, revision, compacted, objects, changes, lost })
     }
 
-    fn too_early(&self, own: &[&Line], revision: u64) -> String {
-        let first = own.iter().find(|line| matches!(line.what, What::Base { .. }));
-        match first {
-            Some(first) => format!("revision {revision} is before the recording: it begins with {}", first.revision),
-            None => "the recording was cut short before it had any objects".to_owned(),
-        }
-    }
-
-    /// The facts at the end of these lines that cannot be brought back.
-    fn lost(&self, before: &[&Line], revision: u64) -> Vec<String> {
+    /// The facts at one of these lines that cannot be brought back.
+    fn lost(&self, own: &[&Line], index: usize, revision: u64) -> Vec<String> {
+        let before = &own[..=index];
         let mut lost = in_force(before);
-        let newest = self.lines.iter().filter_map(|line| match &line.what {
-            What::Base { .. } => Some(line.revision),
+        let newest = own.iter().filter_map(|line| match &line.what {
+            What::Base { .. } | What::Begun { .. } => Some(line.revision),
             What::Change(stored) => Some(stored.revision),
             _ => None,
         });

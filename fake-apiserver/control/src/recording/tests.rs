@@ -117,3 +117,48 @@ fn a_file_that_is_cut_short_is_read_up_to_there() {
         assert_eq!(Recording::read(text.as_bytes()).expect_err("none").to_string(), expected);
     }
 }
+
+/// A line of a cluster beside the first one.
+fn of_cluster(name: &str, line: &str) -> String {
+    line.replacen(r#""revision""#, &format!(r#""cluster":"{name}","revision""#), 1)
+}
+
+#[test]
+fn a_cluster_begins_with_what_another_one_had() {
+    let begun =
+        |from: &str| if from.is_empty() { r#""begun":{}"#.into() } else { format!(r#""begun":{{"from":"{from}"}}"#) };
+    let mut lines = run();
+    lines.pop();
+    lines.extend([
+        // Begun before the line about the change that it begins with.
+        of_cluster("one", &line(5, 6, &begun(""))),
+        of_cluster("one", &line(6, 7, &stored("change", "own", 7))),
+        of_cluster("two", &line(6, 7, &begun("one"))),
+        of_cluster("one", &line(7, 8, &removed("b", 8))),
+        of_cluster("two", &line(7, 8, &request(1, "create"))),
+        of_cluster("two", &line(7, 8, &stored("change", "last", 8))),
+    ]);
+    let recording = read(&lines);
+    let moment = |cluster, at: &str| recording.moment_of(cluster, at.parse().expect("a moment"));
+    let end = moment(Some("two"), "end").expect("a moment");
+    assert_eq!((end.revision, end.compacted), (8, 7));
+    assert_eq!(names(&end.objects), ["3 default/a", "6 default/b", "7 default/own"]);
+    assert_eq!(names(&end.changes), ["8 default/last"]);
+    let one = moment(Some("one"), "end").expect("a moment");
+    assert_eq!((names(&one.objects), names(&one.changes).len()), (vec!["3 default/a".into(), "6 default/b".into()], 2));
+    assert_eq!(moment(Some("two"), "1").expect("a moment").revision, 8);
+    assert_eq!(recording.requests_of(Some("two")).len(), 1);
+    assert_eq!(
+        moment(Some("on"), "end").expect_err("none"),
+        "the beginning of a cluster \"on\" is not in the recording; did you mean \"one\"?"
+    );
+    assert_eq!(
+        moment(Some("two"), "revision=6").expect_err("before"),
+        "revision 6 is before the recording: it begins with 7"
+    );
+    // From itself, and from one that is not there: a file that nobody has written.
+    let mut lines = run();
+    lines.push(of_cluster("one", &line(5, 6, &begun("one"))));
+    let circle = read(&lines).moment_of(Some("one"), At::End).expect_err("a circle");
+    assert_eq!(circle, "the beginning of a cluster \"one\" is not in the recording");
+}

@@ -13,13 +13,16 @@ use crate::error::{ApiError, ApiResult};
 use crate::fault::Strike;
 use crate::http::body::ReplyBody;
 use crate::http::presets;
+use crate::http::served::target;
 use crate::http::struck::{Broken, Plan, StruckBody};
+use crate::registry::Served;
 use crate::view::View;
 use control::fault::{Action, Body as Slowed, Connection, Delay, Do, Scope, Stale, Status, When};
 use control::{Requested, Struck};
 use http::Response;
 use http::header::USER_AGENT;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The attributes of a request that faults match.
@@ -93,14 +96,34 @@ impl Exchange<'_> {
     ) -> ApiResult<Option<Response<ReplyBody>>> {
         let body = body.and_then(|body| readable(body.content_type, &body.bytes)).map(Into::into);
         let target = FaultTarget { exchange: self, user: &user.name, body: body.as_ref() };
-        let Some(strike) = self.replica.cluster.faults.next_match(&target) else { return Ok(None) };
-        self.strike(strike, trace).await
+        let stores = self.is_for_store();
+        let Some(strike) = self.replica.cluster.faults.next_match(&target, stores) else { return Ok(None) };
+        self.strike(strike, stores, trace).await
     }
 
-    async fn strike(&self, strike: Strike, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
-        let removed = strike.removed.clone();
+    /// Whether it is a write that is refused, or comes to the store.
+    fn is_for_store(&self) -> bool {
+        let Some(path) = self.resource.as_ref() else { return false };
+        if !matches!(self.verb, "create" | "update" | "patch" | "delete" | "deletecollection")
+            || self.replica.cluster.remotes().at(self.path).is_some()
+        {
+            return false;
+        }
+        let catalog = self.replica.cluster.catalog();
+        let served = catalog.registry.path(path.group, path.version, path.resource);
+        served.is_some_and(|served| {
+            let handler = |target: Served<'_>| match target.subresource {
+                Some(subresource) => subresource.handler,
+                None => target.resource.rules.handler,
+            };
+            target(served, path, self.verb).map_or(true, |target| handler(target).stores())
+        })
+    }
+
+    async fn strike(&self, strike: Strike, stores: bool, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
+        let (id, removed) = (strike.id, strike.removed.clone());
         let actions = strike.actions.clone();
-        let struck = trace.underway.insert(Box::new(Underway { strike, breaks: None, view: None }));
+        let struck = trace.underway.insert(Box::new(Underway { strike, breaks: None, hold: None, view: None }));
         for action in actions.iter().filter(|action| !action.is_after_commit()) {
             match action {
                 Action::Delay(delay) => self.pause(delay, &removed).await,
@@ -108,6 +131,13 @@ impl Exchange<'_> {
                 Action::Preset(preset) => return presets::answer(*preset, &self.about()),
                 Action::Connection(connection) if connection.when == When::BeforeCommit => {
                     struck.breaks = Some(connection.clone());
+                    if stores {
+                        // Only once the write has been found good.
+                        let cluster = self.replica.cluster.clone();
+                        let hold = &self.replica.cluster.policy.write_hold;
+                        struck.hold = Some(Arc::new(hold.or_stops(move || cluster.faults.confirm(id))));
+                        continue;
+                    }
                     return Err(ApiError::injected(500, 0));
                 }
                 Action::Stale(stale) => struck.view = Some(self.past(stale)?.into()),
@@ -153,9 +183,13 @@ impl Exchange<'_> {
         struck: Underway,
         response: Response<ReplyBody>,
     ) -> (Response<ReplyBody>, Option<Box<Struck>>) {
-        let Underway { strike, breaks, .. } = struck;
+        let Underway { strike, breaks, hold, .. } = struck;
+        if hold.as_ref().is_some_and(|hold| !hold.has_stopped()) {
+            // It was refused, or would have written nothing.
+            return (response, None);
+        }
         let written = self.ticket.written();
-        let mut done = if strike.actions.iter().any(Action::is_after_commit) {
+        let mut done = if hold.is_none() && strike.actions.iter().any(Action::is_after_commit) {
             if written.is_none() || !self.replica.cluster.faults.confirm(strike.id) {
                 return (response, None);
             }

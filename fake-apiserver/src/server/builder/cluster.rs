@@ -8,6 +8,7 @@ use crate::allocation::Allocations;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
+use crate::commit::Hold;
 use crate::coverage::Coverage;
 use crate::discovery::Catalogs;
 use crate::fault::Faults;
@@ -86,7 +87,7 @@ impl Builder {
             services,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.serving.patient).then_some(self.serving.timeout),
-            write_latency: self.serving.write_latency,
+            write_hold: Hold::of(self.serving.write_latency),
             min_request_timeout: self.serving.min_timeout,
             turns: Arc::new(Turns::new()),
             coverage,
@@ -105,6 +106,7 @@ impl Builder {
             forms: Arc::default(),
             repeats: Repeats::default(),
             users: OnceLock::new(),
+            keys: None,
             catalogs,
         });
         for file in followed {

@@ -9,9 +9,11 @@ use super::known::{End, FIRST, Filled};
 use super::lives::{self, Holds, Life};
 use super::state::Control;
 use crate::auth::User;
+use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::controllers::{Controllers, Settings};
-use crate::http::path_of_cluster;
+use crate::http::{name_of_cluster, path_of_cluster};
 use crate::ids::Ids;
+use crate::server::replica::Way;
 use crate::server::{FakeApiServer, RunningReplica, Seed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -40,6 +42,10 @@ impl FakeApiServer {
         let name = new.name.clone().unwrap_or_else(|| self.control.clusters.next("cluster"));
         self.check_new(&name)?;
         lives::check(&new, self.cluster.log.is_on())?;
+        if new.endpoint == Endpoint::Sni && !self.replicas[0].has_tls() {
+            let why = "this server has no port with TLS, by whose names clusters could be reached";
+            return Err(Refusal::conflict("clusters", &name, why));
+        }
         let users = own_users(&name, &new, &self.cluster.ids)?;
         let seed = match &new.from {
             None => self.freeze().await,
@@ -89,10 +95,18 @@ impl FakeApiServer {
         let clusters = &self.control.clusters;
         let shutdown = self.shutdown.child_token();
         let (replica, clock) = seed.replica(name, shutdown.clone());
+        let admin_token = format!("admin-{}", Ids::random().uid());
+        let administrator = ClusterUser { groups: vec![SYSTEM_PRIVILEGED_GROUP.into()], ..named("admin") };
         let users = new.users.iter().filter_map(|user| Some((user.token.clone()?, authenticated(user))));
+        let users = users.chain([(admin_token.clone(), authenticated(&administrator))]);
         replica.cluster.users.get_or_init(|| users.collect());
         let running = match new.endpoint {
-            Endpoint::Path => RunningReplica::behind(&self.replicas[0], path_of_cluster(name), replica.clone(), clock),
+            Endpoint::Path => {
+                RunningReplica::behind(&self.replicas[0], Way::Path(path_of_cluster(name)), replica.clone(), clock)
+            }
+            Endpoint::Sni => {
+                RunningReplica::behind(&self.replicas[0], Way::Name(name_of_cluster(name)), replica.clone(), clock)
+            }
             Endpoint::Port => RunningReplica::beside(&self.replicas[0], replica, clock)
                 .map_err(|error| Refusal::conflict("clusters", name, format_args!("it gets no port: {error}")))?,
         };
@@ -104,7 +118,7 @@ impl FakeApiServer {
             cluster: replica.cluster.clone(),
             replicas: vec![running],
             ca_pem: self.ca_pem.clone(),
-            admin_token: self.admin_token.clone(),
+            admin_token,
             shutdown,
             controllers: None,
         };
@@ -115,8 +129,10 @@ impl FakeApiServer {
         // Another one may have taken the name meanwhile.
         self.check_new(name)?;
         clusters.all().insert(name.to_owned(), server.clone());
-        if new.endpoint == Endpoint::Path {
-            clusters.beside.add(name, replica);
+        match new.endpoint {
+            Endpoint::Path => clusters.beside.add(name, replica),
+            Endpoint::Sni => clusters.beside.add_name(name, replica),
+            Endpoint::Port => {}
         }
         let (cluster, end) = (server.cluster.clone(), server.shutdown.clone());
         let life = Life { name: name.to_owned(), cluster, clusters: Arc::downgrade(clusters), end };
@@ -159,6 +175,7 @@ impl FakeApiServer {
         ClusterAnswer {
             name: name.to_owned(),
             server: self.replicas[0].public_url(),
+            tls_server_name: self.replicas[0].server_name().map(str::to_owned),
             ca_data: self.ca_pem.as_ref().map(|pem| STANDARD.encode(pem)),
             token: self.admin_token.clone(),
             kubeconfig: self.kubeconfig(),
@@ -295,6 +312,10 @@ fn own_users(cluster: &str, new: &NewCluster, ids: &Ids) -> Result<Vec<ClusterUs
         }
     };
     new.users.iter().enumerate().map(with_token).collect()
+}
+
+fn named(name: &str) -> ClusterUser {
+    ClusterUser { name: name.to_owned(), ..ClusterUser::default() }
 }
 
 fn authenticated(user: &ClusterUser) -> Arc<User> {

@@ -18,16 +18,16 @@ const WHAT_IS_DUE: Duration = Duration::from_secs(5);
 const MOST_REVISIONS: u64 = 1_000_000_000;
 
 impl FakeApiServer {
-    /// The names of what is served: `pods`, `pods/status`.
-    fn served(&self) -> Vec<String> {
+    /// The groups and names of what is served: `pods`, `pods/status`.
+    fn served(&self) -> Vec<(String, String)> {
         let catalog = self.cluster.catalog();
         let versions = catalog.registry.versions().filter(|served| served.version.served);
-        let mut names: Vec<String> = versions
+        let mut names: Vec<(String, String)> = versions
             .flat_map(|served| {
-                let plural = served.version.plural.to_string();
+                let (group, plural) = (served.version.group.to_string(), served.version.plural.to_string());
                 let of = plural.clone();
                 let below = served.version.subresources.iter().map(move |sub| format!("{of}/{}", sub.name));
-                std::iter::once(plural).chain(below)
+                std::iter::once(plural).chain(below).map(move |name| (group.clone(), name))
             })
             .collect();
         names.sort();
@@ -135,6 +135,14 @@ impl FakeApiServer {
             let why = "it has no ports of its own: it is reached through those of the first cluster";
             return Err(Refusal::conflict("replicas", &change.replica.to_string(), why));
         }
+        if change.hold_only.is_some() && change.view != Some(ViewState::Held) {
+            let cause = Cause::invalid("holdOnly", "...", "it goes with view \"held\"");
+            return Err(Refusal::invalid("replicas", &change.replica.to_string(), vec![cause]));
+        }
+        // What can be refused comes first: a refused order changes nothing.
+        if let Some(objects) = &change.hold_only {
+            replica.hold_only(objects.clone())?;
+        }
         match change.state {
             Some(Running::Running) if replica.is_stopped() => {
                 let failed = |error| Refusal::conflict("replicas", &change.replica.to_string(), error);
@@ -144,7 +152,8 @@ impl FakeApiServer {
             _ => {}
         }
         match change.view {
-            Some(ViewState::Held) => replica.hold(),
+            Some(ViewState::Held) if change.hold_only.is_none() => replica.hold(),
+            Some(ViewState::Held) => {}
             Some(ViewState::Live) => replica.release(),
             None => {}
         }

@@ -41,14 +41,19 @@ impl FakeApiServer {
 
     pub(super) fn list_replicas(&self) -> Value {
         let items = self.replicas.iter().enumerate().map(|(index, replica)| {
-            json!({
+            let (is_held, only) = replica.is_held();
+            let mut item = json!({
                 "replica": index,
                 "url": replica.url(),
                 "insecureUrl": replica.insecure_url(),
                 "state": if replica.is_stopped() { "stopped" } else { "running" },
-                "view": if replica.is_held() { "held" } else { "live" },
+                "view": if is_held { "held" } else { "live" },
                 "clockOffsetSeconds": replica.clock_offset(),
-            })
+            });
+            if let Some(only) = only {
+                item["holdOnly"] = value(&only);
+            }
+            item
         });
         json!({"items": items.collect::<Vec<_>>()})
     }

@@ -131,6 +131,10 @@ public final class Checks {
             CHECKS.put("story-stale-read", scene -> scene.stories().staleRead());
             CHECKS.put("story-throttling", scene -> scene.stories().throttling());
             CHECKS.put("story-expired-history", scene -> scene.stories().expiredHistory());
+            CHECKS.put("story-lost-watch", scene -> scene.stories().lostWatch());
+            CHECKS.put("story-leader-lost", scene -> scene.stories().leaderLost());
+            CHECKS.put("story-webhook-timeout", scene -> scene.stories().webhookTimeout());
+            CHECKS.put("story-clock-jump", scene -> scene.stories().clockJump());
         }
         int number = 0;
         for (Map.Entry<String, Check> check : CHECKS.entrySet()) {

@@ -5,10 +5,26 @@ import com.google.gson.JsonParser;
 import com.google.gson.reflect.TypeToken;
 import io.kubernetes.client.openapi.ApiClient;
 import io.kubernetes.client.openapi.ApiException;
+import io.kubernetes.client.openapi.apis.AdmissionregistrationV1Api;
+import io.kubernetes.client.openapi.apis.CoordinationV1Api;
 import io.kubernetes.client.openapi.apis.CoreV1Api;
+import io.kubernetes.client.openapi.apis.VersionApi;
+import io.kubernetes.client.openapi.models.AdmissionregistrationV1WebhookClientConfig;
+import io.kubernetes.client.openapi.models.AuthenticationV1TokenRequest;
 import io.kubernetes.client.openapi.models.V1ConfigMap;
+import io.kubernetes.client.openapi.models.V1LabelSelector;
+import io.kubernetes.client.openapi.models.V1Lease;
+import io.kubernetes.client.openapi.models.V1LeaseSpec;
 import io.kubernetes.client.openapi.models.V1ObjectMeta;
+import io.kubernetes.client.openapi.models.V1RuleWithOperations;
+import io.kubernetes.client.openapi.models.V1ServiceAccount;
+import io.kubernetes.client.openapi.models.V1TokenRequestSpec;
+import io.kubernetes.client.openapi.models.V1ValidatingWebhook;
+import io.kubernetes.client.openapi.models.V1ValidatingWebhookConfiguration;
+import io.kubernetes.client.util.Config;
 import io.kubernetes.client.util.Watch;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -80,13 +96,88 @@ final class Stories {
         same(next(now).object.getMetadata().getName(), "c");
     }
 
+    void lostWatch() throws Exception {
+        create("a", "v");
+        try (Watch<V1ConfigMap> events = watch(null)) {
+            var first = events.next();
+            same(first.type, "ADDED");
+            Map<String, Object> on = Map.of("verbs", List.of("watch"), "namespaces", List.of(namespace));
+            same(told("POST", "/watches/end", Map.of("match", on)).get("watches").getAsInt(), 1);
+            create("b", "v");
+            same(events.hasNext(), false);
+            // The next watch goes on where the last one was, and nothing is missed.
+            same(next(first.object.getMetadata().getResourceVersion()).object.getMetadata().getName(), "b");
+        }
+    }
+
+    void leaderLost() throws Exception {
+        CoordinationV1Api leases = new CoordinationV1Api(client);
+        V1LeaseSpec spec = new V1LeaseSpec().holderIdentity("one").leaseDurationSeconds(3).leaseTransitions(0);
+        leases.createNamespacedLease(namespace, new V1Lease().metadata(new V1ObjectMeta().name("leader")).spec(spec)).execute();
+        // Without another library this client elects nobody, so the leader renews by hand.
+        Call renew = () -> {
+            V1Lease lease = leases.readNamespacedLease("leader", namespace).execute();
+            lease.getSpec().leaseTransitions(lease.getSpec().getLeaseTransitions() + 1);
+            return leases.replaceNamespacedLease("leader", namespace, lease).execute();
+        };
+        renew.run();
+        Map<String, Object> on = Map.of("verbs", List.of("update"), "resources", List.of("leases"), "namespaces", List.of(namespace));
+        fault(on, Map.of("actions", List.of(Map.of("preset", "etcd-timeout"))));
+        // Its renewals fail; before another one could lead, it has to stop.
+        for (long deadline = System.nanoTime() + 1_000_000_000L; System.nanoTime() < deadline; Thread.sleep(100)) {
+            same(refused(renew), 500);
+        }
+        same(leases.readNamespacedLease("leader", namespace).execute().getSpec().getHolderIdentity(), "one");
+    }
+
+    void webhookTimeout() throws Exception {
+        AdmissionregistrationV1Api admission = new AdmissionregistrationV1Api(client);
+        // It takes connections, and never answers.
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+            String name = namespace + ".example.com", url = "https://127.0.0.1:" + silent.getLocalPort() + "/";
+            V1RuleWithOperations rule = new V1RuleWithOperations().apiGroups(List.of("")).apiVersions(List.of("v1"))
+                .resources(List.of("configmaps")).operations(List.of("CREATE"));
+            V1LabelSelector here = new V1LabelSelector().matchLabels(Map.of("kubernetes.io/metadata.name", namespace));
+            V1ValidatingWebhook hook = new V1ValidatingWebhook().name(name).clientConfig(new AdmissionregistrationV1WebhookClientConfig().url(url))
+                .rules(List.of(rule)).namespaceSelector(here).sideEffects("None").admissionReviewVersions(List.of("v1")).timeoutSeconds(1)
+                .failurePolicy("Fail");
+            V1ValidatingWebhookConfiguration body =
+                new V1ValidatingWebhookConfiguration().metadata(new V1ObjectMeta().name(name)).webhooks(List.of(hook));
+            V1ValidatingWebhookConfiguration created = admission.createValidatingWebhookConfiguration(body).execute();
+            // Nobody can write what it looks at; with failurePolicy Ignore it costs a second only.
+            same(refused(() -> create("a", "v")), 500);
+            created.getWebhooks().get(0).failurePolicy("Ignore");
+            admission.replaceValidatingWebhookConfiguration(name, created).execute();
+            create("a", "v");
+            admission.deleteValidatingWebhookConfiguration(name).execute();
+        }
+    }
+
+    void clockJump() throws Exception {
+        core.createNamespacedServiceAccount(namespace, new V1ServiceAccount().metadata(new V1ObjectMeta().name("a"))).execute();
+        V1TokenRequestSpec spec = new V1TokenRequestSpec().audiences(List.of()).expirationSeconds(600L);
+        var made = core.createNamespacedServiceAccountToken("a", namespace, new AuthenticationV1TokenRequest().spec(spec)).execute();
+        ApiClient other = Config.fromToken(client.getBasePath(), made.getStatus().getToken(), false);
+        Call look = () -> new VersionApi(other).getCode().execute();
+        look.run();
+        // The server's clock jumps, as after a pause of its machine: a token that the client believes in for ten minutes has expired.
+        told("POST", "/clock/advance", Map.of("seconds", 700));
+        same(refused(look), 401);
+        told("POST", "/clock/advance", Map.of("seconds", -700));
+        look.run();
+    }
+
     /** The first event of a watch from a revision on. */
     private Watch.Response<V1ConfigMap> next(String revision) throws Exception {
-        var event = new TypeToken<Watch.Response<V1ConfigMap>>() { }.getType();
-        var call = core.listNamespacedConfigMap(namespace).resourceVersion(revision).watch(true);
-        try (Watch<V1ConfigMap> events = Watch.createWatch(client, call.buildCall(null), event)) {
+        try (Watch<V1ConfigMap> events = watch(revision)) {
             return events.next();
         }
+    }
+
+    private Watch<V1ConfigMap> watch(String revision) throws ApiException {
+        var event = new TypeToken<Watch.Response<V1ConfigMap>>() { }.getType();
+        var call = core.listNamespacedConfigMap(namespace).resourceVersion(revision).watch(true);
+        return Watch.createWatch(client, call.buildCall(null), event);
     }
 
     private V1ConfigMap create(String name, String value) throws ApiException {
