@@ -77,15 +77,15 @@ fn the_first_match_counts_until_it_is_used_up() {
     let faults = Faults::default();
     let first = faults.add(On::create("secrets").status(403).times(2));
     let second = faults.add(On::verb("create").status(500));
-    let codes = ["secrets", "pods", "secrets", "secrets"].map(|r| code(faults.next_match(&request("create", r))));
+    let codes = ["secrets", "pods", "secrets", "secrets"].map(|r| code(faults.next_match(&request("create", r), false)));
     assert_eq!(codes, [403, 500, 403, 500]);
     assert_eq!((faults.hits(first), faults.hits(second)), (2, 2));
     faults.remove(second);
-    assert!(faults.next_match(&request("create", "pods")).is_none());
+    assert!(faults.next_match(&request("create", "pods"), false).is_none());
     let third = faults.add(On::any().status(429));
     assert_ne!(third, second);
     faults.clear();
-    assert!(faults.next_match(&request("create", "pods")).is_none());
+    assert!(faults.next_match(&request("create", "pods"), false).is_none());
     assert_eq!((faults.hits(first), faults.hits(third)), (0, 0));
 }
 
@@ -125,7 +125,7 @@ fn a_rule_may_skip_requests_and_strike_each_in_another_way() {
     let faults = Faults::default();
     let rule = r#"{"skip": 1, "sequence": ["etcd-timeout", "pass", {"status": {"code": 409}}]}"#;
     let id = faults.add_rule(control::decode(rule.as_bytes()).unwrap()).unwrap().id;
-    let next = || faults.next_match(&request("get", "pods")).map(|strike| format!("{:?}", strike.actions[0]));
+    let next = || faults.next_match(&request("get", "pods"), false).map(|strike| format!("{:?}", strike.actions[0]));
     let seen: Vec<_> = (0..5).map(|_| next().map(|action| action.split('(').next().unwrap().to_owned())).collect();
     assert_eq!(seen, [None, Some("Preset".into()), Some("Pass".into()), Some("Status".into()), None]);
     let status = faults.all()[0].status;
@@ -137,11 +137,11 @@ fn a_strike_after_a_commit_counts_when_it_is_confirmed() {
     let faults = Faults::default();
     let rule = r#"{"times": 1, "actions": [{"connection": {"do": "reset", "when": "afterCommit"}}]}"#;
     faults.add_rule(control::decode(rule.as_bytes()).unwrap()).unwrap();
-    let [first, second] = [(); 2].map(|()| faults.next_match(&request("update", "pods")).unwrap().id);
+    let [first, second] = [(); 2].map(|()| faults.next_match(&request("update", "pods"), false).unwrap().id);
     assert_eq!(faults.all()[0].status.struck, 0);
     assert!(faults.confirm(first));
     assert!(!faults.confirm(second), "the rule was used up meanwhile");
-    assert!(faults.next_match(&request("update", "pods")).is_none());
+    assert!(faults.next_match(&request("update", "pods"), false).is_none());
 }
 
 #[test]
