@@ -190,8 +190,8 @@ async fn the_group_is_in_discovery() {
     let model = text(listed, "/responses/200/schema/$ref");
     assert_eq!(model, "#/definitions/com.example.sample.v1.ThingList");
     assert!(document["definitions"]["com.example.sample.v1.Thing"].is_object());
-    let own = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
-    assert!(own.is_object(), "what this server serves is there, too");
+    let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
+    assert!(pods.is_object(), "what this server serves is there, too");
 
     // One that cannot be asked is stale.
     admin.delete(&format!("{API_SERVICES}/v1.sample.example.com")).await.expect(200);
