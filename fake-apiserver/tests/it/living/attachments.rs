@@ -1,4 +1,4 @@
-//! Attachments of volumes to nodes when drivers fail, or do nothing; the usual ones are a scenario.
+//! Attachments of volumes to nodes, when drivers fail, do nothing, or do what they are asked for.
 
 use super::{Client, create, pass, quiet, told};
 use crate::support::{MERGE_PATCH, text};

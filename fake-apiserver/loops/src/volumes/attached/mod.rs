@@ -161,7 +161,7 @@ impl AttachDetach {
                 deleted.push(Act::Delete { resource: ATTACHMENTS, key: key.clone(), options });
             }
         }
-        // A volume is no more attached, to the node, before it is detached.
+        // The node reads that a volume is not attached any longer before it is detached.
         if attached != before {
             plan.acts.push(node_status(node, &attached));
         }
