@@ -243,7 +243,7 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
     for (new, message) in [
         (json!({"users": [{"name": ""}]}), "users[0].name"),
         (json!({"users": [{"name": "a", "token": "a b"}]}), "users[0].token"),
-        (json!({"endpoint": "prot"}), "did you mean \"port\"?"),
+        (json!({"endpoint": "prot"}), "expected one of `path`, `port`, `sni`"),
         (json!({"idleSeconds": 0}), "idleSeconds"),
     ] {
         let (code, answer) = server.control("POST", "/clusters", &new);
@@ -355,8 +355,5 @@ async fn a_cluster_is_reached_by_the_name_of_its_server() {
     assert_eq!(server.control("PATCH", "/clusters/one/replicas/0", &json!({"state": "stopped"})).0, 409);
     server.must("DELETE", "/clusters/one", &Value::Null);
     let gone = maps(client(&one).await).list(&all).await.expect_err("it is gone").to_string();
-    assert!(
-        gone.contains("there is no cluster behind \\\"one.clusters.fake\\\"") || gone.contains("one.clusters.fake"),
-        "{gone}"
-    );
+    assert!(gone.contains("there is no cluster behind"), "{gone}");
 }

@@ -77,7 +77,8 @@ fn the_first_match_counts_until_it_is_used_up() {
     let faults = Faults::default();
     let first = faults.add(On::create("secrets").status(403).times(2));
     let second = faults.add(On::verb("create").status(500));
-    let codes = ["secrets", "pods", "secrets", "secrets"].map(|r| code(faults.next_match(&request("create", r), false)));
+    let codes =
+        ["secrets", "pods", "secrets", "secrets"].map(|r| code(faults.next_match(&request("create", r), false)));
     assert_eq!(codes, [403, 500, 403, 500]);
     assert_eq!((faults.hits(first), faults.hits(second)), (2, 2));
     faults.remove(second);
