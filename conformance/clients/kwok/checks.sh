@@ -8,11 +8,6 @@ check:nodes-are-ready() {
     is "$(field node/two .status.allocatable.pods)" 1M
 }
 
-check:nodes-keep-leases() {
-    create node leased
-    ns=kube-node-lease waits lease/leased jsonpath='{.spec.holderIdentity}'
-}
-
 check:pods-run() {
     create node busy
     waits node/busy condition=Ready
