@@ -1,6 +1,6 @@
 //! The choice of a stage, and of when it comes (`pkg/utils/lifecycle/lifecycle.go` of kwok v0.8.0).
 //!
-//! What is left to chance there is decided by the uid and the revision of the object here: the same run makes the same choices.
+//! The uid and the revision of the object decide here where chance does there: the same run makes the same choices.
 
 use super::query::Query;
 use super::{Delay, Operator, Requirement, Selector, Stage};
