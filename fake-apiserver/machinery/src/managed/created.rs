@@ -55,7 +55,7 @@ enum Child<'c> {
 }
 
 impl Child<'_> {
-    fn node<'s>(self, set: Option<&'s Set>) -> Option<&'s Node> {
+    fn node(self, set: Option<&Set>) -> Option<&Node> {
         let set = set?;
         match self {
             Child::Field(name) => set.field(name),

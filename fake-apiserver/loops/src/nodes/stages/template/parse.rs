@@ -14,7 +14,7 @@ pub(super) fn nodes(pieces: Vec<Piece>) -> Read<Vec<Node>> {
     let (nodes, end) = parser.list()?;
     match end {
         End::Text => Ok(nodes),
-        End::End => parser.fail("unexpected {{end}}"),
+        End::Word => parser.fail("unexpected {{end}}"),
         End::Else(_) => parser.fail("unexpected {{else}}"),
     }
 }
@@ -22,7 +22,8 @@ pub(super) fn nodes(pieces: Vec<Piece>) -> Read<Vec<Node>> {
 /// The end of a list of nodes.
 enum End {
     Text,
-    End,
+    /// The word `end`.
+    Word,
     /// With what is behind the word.
     Else(Vec<Token>),
 }
@@ -60,7 +61,7 @@ impl Parser {
                 "if" => nodes.push(self.block(Kind::If, rest())?),
                 "with" => nodes.push(self.block(Kind::With, rest())?),
                 "range" => nodes.push(self.block(Kind::Range, rest())?),
-                "end" if tokens.len() == 1 => return Ok((nodes, End::End)),
+                "end" if tokens.len() == 1 => return Ok((nodes, End::Word)),
                 "else" => return Ok((nodes, End::Else(rest()))),
                 word if REFUSED.contains(&word) => return self.fail(format!("{word} is not supported in a template")),
                 _ => {
@@ -83,7 +84,7 @@ impl Parser {
         }
         self.variables.truncate(before);
         match end {
-            End::End => Ok(Node::Block { kind, pipe, then, otherwise }),
+            End::Word => Ok(Node::Block { kind, pipe, then, otherwise }),
             End::Else(_) => self.fail("expected end; found {{else}}"),
             End::Text => Err(Mistake { line: begin, message: "unexpected EOF: a block has no {{end}}".to_owned() }),
         }
@@ -98,7 +99,7 @@ impl Parser {
             Kind::With if is("with") => Kind::With,
             _ => return self.fail("unexpected token behind else"),
         };
-        Ok((vec![self.block(inner, tokens[1..].to_vec())?], End::End))
+        Ok((vec![self.block(inner, tokens[1..].to_vec())?], End::Word))
     }
 
     /// The pipeline that is all of an action.

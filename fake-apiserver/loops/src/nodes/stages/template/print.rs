@@ -29,7 +29,7 @@ fn json(value: &Value) -> String {
         Value::Array(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(" ")),
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+            fields.sort_by_key(|(one, _)| *one);
             let fields: Vec<_> = fields.into_iter().map(|(name, value)| format!("{name}:{}", json(value))).collect();
             format!("map[{}]", fields.join(" "))
         }
