@@ -178,7 +178,8 @@ fn is_told(finding: &Finding, file: &Path, printed: &str) -> bool {
     }
     let file = format!("{:?}: ", PathBuf::from(file));
     // kubectl reads metadata itself, and asks no server about what it cannot read.
-    if let Some((_, reason)) = printed.strip_prefix("error: unable to decode ").and_then(|rest| rest.split_once(&file)) {
+    if let Some((_, reason)) = printed.strip_prefix("error: unable to decode ").and_then(|rest| rest.split_once(&file))
+    {
         return finding.rule.kind == RuleKind::Schema && finding.message.ends_with(reason.trim_end());
     }
     printed.contains(&(file + &finding.message)) || printed.contains(&finding.message)
