@@ -196,7 +196,9 @@ fn two_folders_do_not_run_each_other() {
 fn programs_in_disguise_say_that_there_is_no_kubectl() {
     let folder = tempfile::tempdir().expect("a folder");
     let other = folder.path().join("another-build");
-    fs::copy(env!("CARGO_BIN_EXE_fake-apiserver"), &other).expect("a copy");
+    // A program that is still open for writing in a process that another test has begun could not be run.
+    let copy = Command::new("cp").arg(env!("CARGO_BIN_EXE_fake-apiserver")).arg(&other).status().expect("it runs");
+    assert!(copy.success());
     let places = [(Path::new(env!("CARGO_BIN_EXE_fake-apiserver")), "one"), (&other, "two")].map(|(program, name)| {
         let place = folder.path().join(name);
         fs::create_dir(&place).expect("a folder");

@@ -236,6 +236,7 @@ fn what_tests_do_to_a_server_is_recorded() {
         told,
         [
             "+ \"slow start\"",
+            "\"settle\" null null",
             "- [\"f1\"]",
             "clock \"2030-01-01T00:01:00Z\"",
             "\"compact\" null null",

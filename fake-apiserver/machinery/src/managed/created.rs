@@ -75,12 +75,15 @@ impl Printer {
         below: impl FnOnce(&mut Self, Less<'_>) -> Result<bool, String>,
     ) -> Result<(), String> {
         let (never, reset) = (child.node(less.never), child.node(less.reset));
+        let start = self.text.len();
         if reset.is_some_and(|reset| reset.member) {
+            // Items there have to have keys all the same.
+            below(self, Less { never: None, reset: None })?;
+            self.text.truncate(start);
             return Ok(());
         }
         let is_owned = never.is_none_or(|never| !never.member);
         let less = Less { never: never.map(|never| &never.below), reset: reset.map(|reset| &reset.below) };
-        let start = self.text.len();
         self.text.extend_from_slice(if self.text.last() == Some(&b'{') { b"\"" } else { b",\"" });
         match child {
             Child::Field(name) => {

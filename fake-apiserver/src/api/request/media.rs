@@ -142,7 +142,7 @@ mod tests {
             ("application/strategic-merge-patch+json", Ok(PatchFormat::Strategic)),
             ("application/apply-patch+yaml", Ok(PatchFormat::Apply)),
         ] {
-            let actual = patch_format(content_type, false).map_err(|error| error.to_string());
+            let actual = patch_format(content_type, true).map_err(|error| error.to_string());
             assert_eq!(actual, expected.map_err(str::to_string), "{content_type:?}");
         }
     }
