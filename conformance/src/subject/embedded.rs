@@ -30,6 +30,10 @@ const AUDIT_LOG: &str = "audit.log";
 /// The beginning of the names of users that are Kubernetes' own controllers.
 const CONTROLLERS: &str = "system:serviceaccount:kube-system:";
 
+/// The true findings about them, each with the end of the user's name. That of slices writes a new one over one that it would delete (`finalize`
+/// of `k8s.io/endpointslice/reconciler.go`, v0.37.1).
+const TRUE: [(&str, &str); 1] = [("blind-update", ":endpointslice-controller")];
+
 const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
 
 /// A fake server in this process.
@@ -102,12 +106,14 @@ impl Running {
 }
 
 impl Running {
-    /// The findings about Kubernetes' own controllers.
+    /// The findings about Kubernetes' own controllers that are not known to be true.
     async fn odd(&self) -> Result<Vec<String>> {
         let found = self.server.ask(Question::Findings { since: 0 }).await?;
         let found = Vec::<Finding>::deserialize(&found["items"])?;
-        let ours = found.into_iter().filter(|finding| finding.user.starts_with(CONTROLLERS));
-        Ok(ours.map(|Finding { id, message, requests, .. }| format!("{id}: {message} {requests:?}")).collect())
+        let is_true =
+            |finding: &Finding| TRUE.iter().any(|(id, user)| finding.id == *id && finding.user.ends_with(user));
+        let wrong = found.into_iter().filter(|finding| finding.user.starts_with(CONTROLLERS) && !is_true(finding));
+        Ok(wrong.map(|Finding { id, message, requests, .. }| format!("{id}: {message} {requests:?}")).collect())
     }
 }
 
