@@ -101,7 +101,7 @@ return {
     async 'story-leader-lost'(namespace) {
         const leases = config.makeApiClient(k8s.CoordinationV1Api), name = 'leader';
         let lease = await leases.createNamespacedLease({ namespace, body: { metadata: { name }, spec: { holderIdentity: 'one', leaseDurationSeconds: 3 } } });
-        // This client elects nobody, so the leader renews by hand.
+        // The lease of the leader is renewed by hand: this client has no leader election.
         const renew = async () => {
             const spec = { ...lease.spec, leaseTransitions: (lease.spec.leaseTransitions || 0) + 1 };
             lease = await leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec } });

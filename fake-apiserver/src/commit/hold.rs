@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Hold {
     /// The time for which each is held.
     pub(super) latency: Duration,
-    /// Who may stop one.
+    /// The stop of the first one, if a rule may stop it.
     pub(super) stop: Option<Stop>,
 }
 

@@ -1,4 +1,4 @@
-//! The server's own writes, whoever of it writes: reconcilers, plugins that note something, allocations.
+//! Writes of the server itself: by reconcilers, by plugins that note something, by allocations.
 //!
 //! ```text
 //!   create ── complete ─────────────┐
@@ -105,14 +105,9 @@ impl<'o> Own<'o> {
         key: &Key,
         mut wanted: impl FnMut(&Entry, &Value) -> ApiResult<Option<Value>>,
     ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
-        let changed = self.commits.change(key, |entry| {
-            let old = entry.object();
-            Ok(match wanted(entry, &old)? {
-                None => (Change::Leave, false),
-                Some(mut new) => (self.changed(entry, &old, &mut new)?, true),
-            })
-        });
-        changed.await
+        let made = self
+            .make(key, |entry, old| wanted(entry, old)?.map(|mut new| self.changed(entry, old, &mut new)).transpose());
+        made.await
     }
 
     /// The change of a stored object, whose tree is `old`, to another one, which gets its managers.
@@ -139,12 +134,22 @@ impl<'o> Own<'o> {
         key: &Key,
         mut wanted: impl FnMut(&Entry, &Value) -> ApiResult<Option<Map>>,
     ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
+        let made = self.make(key, |entry, old| {
+            wanted(entry, old)?.map(|fields| self.put(entry, &self.applied(old, fields)?)).transpose()
+        });
+        made.await
+    }
+
+    /// Makes the change of a stored object that `planned` returns, or leaves it as it is; else as [`Self::change`].
+    async fn make(
+        &self,
+        key: &Key,
+        mut planned: impl FnMut(&Entry, &Value) -> ApiResult<Option<Change>>,
+    ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
         let changed = self.commits.change(key, |entry| {
-            let old = entry.object();
-            Ok(match wanted(entry, &old)? {
-                None => (Change::Leave, false),
-                Some(fields) => (self.put(entry, &self.applied(&old, fields)?)?, true),
-            })
+            let change = planned(entry, &entry.object())?;
+            let is_meant = change.is_some();
+            Ok((change.unwrap_or(Change::Leave), is_meant))
         });
         changed.await
     }

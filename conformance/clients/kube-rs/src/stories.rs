@@ -133,7 +133,7 @@ async fn story_leader_lost(s: Scene) -> Result<()> {
     leases
         .create(&PostParams::default(), &serde_json::from_value(lease)?)
         .await?;
-    // This client elects nobody, so the leader renews by hand.
+    // The lease of the leader is renewed by hand: this client has no leader election.
     let renew = async || -> Result<Lease> {
         let mut lease = leases.get("leader").await?;
         let transitions = &mut lease.spec.get_or_insert_default().lease_transitions;

@@ -206,7 +206,7 @@ pub struct Tls {
 pub enum TlsDo {
     /// The connection is closed in the place of an answer.
     Close,
-    /// The server shows a certificate of another server, by an authority that nobody knows.
+    /// The certificate of another server is shown, by an authority that no client trusts.
     WrongCertificate,
 }
 

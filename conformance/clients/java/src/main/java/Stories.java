@@ -114,7 +114,7 @@ final class Stories {
         CoordinationV1Api leases = new CoordinationV1Api(client);
         V1LeaseSpec spec = new V1LeaseSpec().holderIdentity("one").leaseDurationSeconds(3).leaseTransitions(0);
         leases.createNamespacedLease(namespace, new V1Lease().metadata(new V1ObjectMeta().name("leader")).spec(spec)).execute();
-        // Without another library this client elects nobody, so the leader renews by hand.
+        // The lease of the leader is renewed by hand: without another library this client has no leader election.
         Call renew = () -> {
             V1Lease lease = leases.readNamespacedLease("leader", namespace).execute();
             lease.getSpec().leaseTransitions(lease.getSpec().getLeaseTransitions() + 1);
