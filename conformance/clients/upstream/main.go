@@ -1,4 +1,5 @@
-// Kubernetes' own integration tests: a line a test. `checks FOLDER VERSION` runs the programs FOLDER/*.test, one after the other.
+// Kubernetes' own integration tests: a line a test. `checks FOLDER VERSION` runs the programs FOLDER/*.test, one after the other. With a third
+// argument, `by-program`, the tests' names begin with those of their programs.
 package main
 
 import (
@@ -20,7 +21,7 @@ type event struct {
 }
 
 func main() {
-	folder, version := os.Args[1], os.Args[2]
+	folder, version, byProgram := os.Args[1], os.Args[2], slices.Contains(os.Args[3:], "by-program")
 	fmt.Println("client Kubernetes' tests", version)
 	skip, err := skipped(filepath.Join(folder, "skipped.txt"))
 	if err != nil {
@@ -32,8 +33,12 @@ func main() {
 		err = fmt.Errorf("%s has no tests", folder)
 	}
 	for _, program := range programs {
+		prefix := ""
+		if byProgram {
+			prefix = strings.TrimSuffix(filepath.Base(program), ".test") + "/"
+		}
 		if err == nil {
-			err = run(filepath.Join(folder, "test2json"), program, skip)
+			err = run(filepath.Join(folder, "test2json"), program, skip, prefix)
 		}
 	}
 	if err != nil {
@@ -58,8 +63,9 @@ func skipped(list string) (string, error) {
 	return strings.Join(patterns, "|"), nil
 }
 
-// run prints the lines of a program's tests, without those that match a pattern. That some fail is no error; that they break off is.
-func run(test2json, program, skip string) error {
+// run prints the lines of a program's tests, without those that match a pattern; their names get a prefix. That some fail is no error; that they
+// break off is.
+func run(test2json, program, skip, prefix string) error {
 	command := exec.Command(test2json, program, "-test.v=test2json", "-test.skip="+skip)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	command.Stderr = os.Stderr
@@ -87,10 +93,10 @@ func run(test2json, program, skip string) error {
 		case "output":
 			said[one.Test] = append(said[one.Test], one.Output)
 		case "pass":
-			fmt.Println("ok", one.Test)
+			fmt.Println("ok", prefix+one.Test)
 		case "fail":
 			failed = true
-			fmt.Printf("FAIL %s: %s\n", one.Test, reason(said[one.Test]))
+			fmt.Printf("FAIL %s%s: %s\n", prefix, one.Test, reason(said[one.Test]))
 		}
 	}
 	if err := command.Wait(); err != nil && !failed {

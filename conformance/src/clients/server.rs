@@ -16,9 +16,8 @@ use tokio::process::{Child, Command};
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// kube-apiserver's flags, and values of flags, that the fake refuses, among those that suites start servers with: it does not have all versions,
-/// keeps no endpoints of itself, and has none of those gates.
-const LACKS: &str = "--runtime-config=admissionregistration.k8s.io/v1beta1=true \
-                     --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
+/// and not all gates.
+const LACKS: &str = "--runtime-config=admissionregistration.k8s.io/v1beta1=true --feature-gates=AllAlpha=true,AllBeta=true";
 
 /// The file that tells where the control port is.
 const CONTROL: &str = "control";

@@ -113,8 +113,14 @@ pub(super) const SUITES: &[Suite] = &[
     },
     Suite {
         name: "upstream",
-        install: &[&["bash", "install.sh", "{folder}"]],
+        install: &[&["bash", "install.sh", "{folder}", "api"]],
         run: &["{folder}/checks", "{folder}", cache::VERSION],
+        stories: false,
+    },
+    Suite {
+        name: "upstream@controllers",
+        install: &[&["bash", "install.sh", "{folder}", "controllers"]],
+        run: &["{folder}/checks", "{folder}", cache::VERSION, "by-program"],
         stories: false,
     },
     Suite {

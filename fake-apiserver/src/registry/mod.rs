@@ -75,7 +75,7 @@ pub use added::{Description, VersionDescription};
 pub(crate) use admission_registration::{EXCLUDED, STATIC, expressions};
 pub use api_services::RemoteService;
 pub(crate) use apps::selector_text as scale_selector;
-pub(crate) use certificates::{request_der, requested_subject};
+pub(crate) use certificates::{FAMILIES, request_der, requested_subject};
 pub(crate) use compared::Compared;
 pub use context::{Asked, Context, Permissions};
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};

@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::subresources::{Handler, Review};
 use crate::error::Errors;
+use crate::measures::Measures;
 use crate::object::meta;
 use crate::store::Digest;
 use jiff::Timestamp;
@@ -63,6 +64,8 @@ pub struct Rules {
     pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// The allocator of addresses and ports for its objects, which runs before they are prepared (`BeginCreate`, `BeginUpdate`).
     pub(crate) allocates: Option<Allocator>,
+    /// The count of a change that is stored, given the new object and the old one.
+    pub(crate) counts: Option<fn(&Measures, &Value, &Value)>,
     /// The way its objects grant permissions, which a user who writes them must have.
     pub(crate) grants: Option<Grants>,
     /// The digest of its objects, for those who would otherwise parse them.
@@ -269,6 +272,7 @@ impl Rules {
         plain_status: false,
         resets: &[],
         allocates: None,
+        counts: None,
         grants: None,
         digest: None,
         stored_as: Encoding::Protobuf,

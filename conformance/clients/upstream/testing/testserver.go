@@ -52,6 +52,7 @@ type TestServer struct {
 	TearDownFn        TearDownFunc
 	EtcdClient        *clientv3.Client
 	EtcdStoragePrefix string
+	TmpDir            string
 }
 
 // NewDefaultTestServerOptions returns upstream's default.
@@ -117,7 +118,7 @@ func StartTestServer(t testing.TB, _ *TestServerInstanceOptions, flags []string,
 		end()
 		return TestServer{}, err
 	}
-	return TestServer{ClientConfig: config, TearDownFn: end, EtcdClient: client, EtcdStoragePrefix: storage.Prefix}, nil
+	return TestServer{ClientConfig: config, TearDownFn: end, EtcdClient: client, EtcdStoragePrefix: storage.Prefix, TmpDir: files}, nil
 }
 
 // GetEtcdClients returns a client of etcd.
@@ -181,7 +182,7 @@ func gates() []string {
 	return []string{"--feature-gates=" + strings.Join(set, ",")}
 }
 
-// served returns the flags without those that the server lacks; all are written --name=value.
+// served returns the flags without those that the server lacks, and without empty ones; all are written --name=value.
 func served(flags []string) []string {
 	var joined []string
 	for i := 0; i < len(flags); i++ {
@@ -195,7 +196,7 @@ func served(flags []string) []string {
 	lacks := strings.Fields(os.Getenv("KUBE_APISERVER_LACKS"))
 	return slices.DeleteFunc(joined, func(flag string) bool {
 		name, _, _ := strings.Cut(flag, "=")
-		return slices.Contains(lacks, flag) || slices.Contains(lacks, name)
+		return flag == "" || slices.Contains(lacks, flag) || slices.Contains(lacks, name)
 	})
 }
 

@@ -200,6 +200,9 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
         () => Change::Put(draft),
     };
     let Ok(entry) = act.commits.commit(entry, change).await else { return Ok(None) };
+    if let Some(count) = act.resource.rules.counts.filter(|_| !dry_run) {
+        count(act.measures, new, write.old().unwrap_or(&Value::Null));
+    }
     let line = match removed {
         Some(line) => line,
         None => act.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,

@@ -34,7 +34,7 @@ pub(super) struct Current<'w> {
 
 impl<'w> Write<'w, '_> {
     /// The current object's tree.
-    fn old(&self) -> Option<&'w Value> {
+    pub(super) fn old(&self) -> Option<&'w Value> {
         self.current.map(|current| current.object)
     }
 

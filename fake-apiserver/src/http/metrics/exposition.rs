@@ -11,6 +11,7 @@ use crate::http::negotiate::{Exposition, Preferences};
 use crate::http::replica::Replica;
 use crate::measures::{self, Measure, Measures};
 use crate::reconcile::api_service_availability;
+use crate::registry::FAMILIES as OF_KINDS;
 use crate::store::Scope;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -100,6 +101,7 @@ fn rendered(replica: &Replica) -> Families {
     all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
     unavailable(&mut families, replica);
     measured(&mut families, &FAMILIES, &replica.measures);
+    measured(&mut families, &OF_KINDS, &replica.measures);
     measured(&mut families, &OF_USERS, &replica.cluster.policy.measures);
     let [read_only, mutating] = replica.in_flight.now();
     families.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", Kind::Gauge);

@@ -3,10 +3,12 @@
 //! Follows `pkg/registry/certificates/*/strategy.go`, `pkg/apis/certificates/v1/zz_generated.defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod durations;
 mod pod_requests;
 mod signing_requests;
 mod trust_bundles;
 
+pub(crate) use durations::FAMILIES;
 pub(super) use pod_requests::{lifetimes, user_annotations};
 pub(crate) use signing_requests::{request_der, requested_subject};
 pub(super) use trust_bundles::bundle_name;
@@ -31,6 +33,7 @@ pub(super) const CERTIFICATE_SIGNING_REQUEST: Rules = Rules {
         ("approval", &[&["spec"], &["status", "certificate"]]),
         ("status", &[&["spec"], &["status", "conditions"]]),
     ],
+    counts: Some(durations::count),
     cells: &[
         SIGNER_OR_NONE,
         ("Requestor", |request, _| text(request, "/spec/username").into()),
