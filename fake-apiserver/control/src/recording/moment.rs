@@ -242,7 +242,12 @@ fn noted(state: &mut BTreeMap<&'static str, String>, change: &ReplicaChange) {
         Some(None) => drop(state.remove(what)),
         None => {}
     };
-    note("state", change.state.map(|state| (state == Running::Stopped).then(|| "stopped".to_owned())));
+    let unusual = |state| match state {
+        Running::Running => None,
+        Running::Stopped => Some("stopped".to_owned()),
+        Running::Unready => Some("unready".to_owned()),
+    };
+    note("state", change.state.map(unusual));
     note("cache", change.view.map(|view| (view == ViewState::Held).then(|| "held".to_owned())));
     note("clock", change.clock_offset_seconds.map(|by| (by != 0).then(|| format!("wrong by {by} s"))));
 }

@@ -17,7 +17,7 @@ use crate::http::served::target;
 use crate::http::struck::{Broken, Plan, StruckBody};
 use crate::registry::Served;
 use crate::view::View;
-use control::fault::{Action, Body as Slowed, Connection, Delay, Do, Scope, Stale, Status, When};
+use control::fault::{Action, Connection, Delay, Do, Scope, Stale, Status, When};
 use control::{Requested, Struck};
 use http::Response;
 use http::header::USER_AGENT;
@@ -259,14 +259,12 @@ fn plan(actions: &[Action], is_watch: bool) -> Option<Plan> {
     let mut is_any = false;
     for action in actions {
         match action {
-            Action::Body(Slowed { truncate_at, bytes_per_second }) => {
-                plan.body = Slowed { truncate_at: *truncate_at, bytes_per_second: *bytes_per_second };
-            }
+            Action::Body(body) => plan.body.clone_from(body),
             Action::Connection(Connection { act, when: When::AfterBytes, bytes, .. }) => {
                 plan.breaks = Some((bytes.unwrap_or_default(), *act));
             }
             Action::Watch(watch) if is_watch => plan.watch = Some(watch.clone()),
-            Action::Events(events) if is_watch => plan.dropped.clone_from(&events.drop),
+            Action::Events(events) if is_watch => plan.events.clone_from(events),
             _ => continue,
         }
         is_any = true;
