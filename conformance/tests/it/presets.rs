@@ -10,7 +10,7 @@ use control::fault::Action;
 use control::{Match, Order, Preset};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -73,11 +73,16 @@ async fn compare(cluster: &dyn Cluster, recorded: &Item, request: &str) {
     let named = |text: &str| text.replace("$namespace", NAMESPACE);
     let (method, path) = request.split_once(' ').unwrap();
     // Of a create the name is in the body.
-    let path = if method == "POST" { path.rsplit_once('/').unwrap().0 } else { path };
+    let created = path.rsplit_once('/').filter(|_| method == "POST");
+    let body = created.map(|(_, name)| json!({"metadata": {"name": name}}).to_string()).unwrap_or_default();
+    let path = created.map_or(path, |(collection, _)| collection);
     let token = cluster.token("admin").unwrap();
-    let asked =
-        http::Request::builder().method(method).uri(named(path)).header("authorization", format!("Bearer {token}"));
-    let answer = cluster.endpoints()[0].send(asked.body(Default::default()).unwrap()).await.unwrap();
+    let asked = http::Request::builder()
+        .method(method)
+        .uri(named(path))
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json");
+    let answer = cluster.endpoints()[0].send(asked.body(body.into()).unwrap()).await.unwrap();
     assert_eq!(Some(answer.status().as_u16()), code(&recorded.head), "{request}");
     for (name, value) in &recorded.headers {
         let has = answer.headers().get(name.as_str()).and_then(|value| value.to_str().ok());
