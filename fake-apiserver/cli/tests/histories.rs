@@ -120,6 +120,30 @@ fn a_cluster_goes_back_over_http() {
 }
 
 #[test]
+fn a_cluster_begins_with_a_snapshot() {
+    let server = Server::start(&[]);
+    assert_eq!(server.create("kept"), 201);
+    let (_, kept) = server.api("GET", &format!("{CONFIG_MAPS}/kept"), &Value::Null);
+    let saved = server.must("POST", "/snapshots", &json!({"snapshot": "s"}));
+    assert_eq!(server.create("later"), 201);
+    assert_eq!(server.api("DELETE", &format!("{CONFIG_MAPS}/kept"), &Value::Null).0, 200);
+    let made = server.must("POST", "/clusters", &json!({"name": "one", "from": {"snapshot": "s"}}));
+    let revision = |answer: &Value| answer["revision"].as_str().and_then(|text| text.parse::<u64>().ok());
+    assert_eq!(revision(&made), revision(&saved).map(|revision| revision + 1));
+    let token = made["token"].as_str().expect("a token");
+    let get = |name: &str| exchange(&server.url, token, "GET", &format!("/clusters/one{CONFIG_MAPS}/{name}"), "");
+    assert_eq!(get("kept"), (200, kept));
+    assert_eq!(get("later").0, 404);
+    // That is what it is reset to, and the first cluster has not changed.
+    exchange(&server.url, token, "DELETE", &format!("/clusters/one{CONFIG_MAPS}/kept"), "");
+    server.must("POST", "/clusters/one/reset", &json!({}));
+    assert_eq!(get("kept").0, 200);
+    assert_eq!(server.api("GET", &format!("{CONFIG_MAPS}/later"), &Value::Null).0, 200);
+    let (code, refusal) = server.control("POST", "/clusters", &json!({"from": {"snapshot": "z"}}));
+    assert!(code == 404 && refusal["message"].as_str().expect("a text").contains("snapshots \"z\""), "{refusal}");
+}
+
+#[test]
 fn a_file_that_is_cut_anywhere_is_refused_and_changes_nothing() {
     let server = Server::start(&[]);
     assert_eq!(server.create("a"), 201);

@@ -236,6 +236,8 @@ pub enum From {
     Cluster(String),
     /// A seed that is ready.
     Seed(String),
+    /// A snapshot of the cluster that is told to make it.
+    Snapshot(String),
 }
 
 /// A change of a replica. What is absent stays as it is.

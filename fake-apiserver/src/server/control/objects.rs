@@ -78,7 +78,7 @@ impl FakeApiServer {
 
     /// Goes back to a content and its revisions. Watches see nothing of the way: they end, as those of API servers that are stopped while
     /// their etcd is restored.
-    async fn rewind(&self, content: &Content) -> Answer {
+    pub(super) async fn rewind(&self, content: &Content) -> Answer {
         let cluster = &self.cluster;
         for replica in self.replicas.iter().map(RunningReplica::inner) {
             replica.view.hold(&cluster.store, None);
