@@ -44,7 +44,7 @@ struct Arguments {
     /// Remove it when there was no request for so many seconds, and no watch is open; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     idle: u32,
-    /// What is printed
+    /// Form of what is printed about the cluster
     #[arg(long, short, value_enum, default_value_t = Output::Kubeconfig)]
     output: Output,
     /// File of --write-control

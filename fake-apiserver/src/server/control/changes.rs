@@ -1,6 +1,6 @@
 //! The changes of objects that the history has, each with the request that made it.
 
-use super::waited::{LONGEST_WAIT, found};
+use super::waited::{LONGEST_WAIT, found, shown};
 use crate::clock::later;
 use crate::registry::Registry;
 use crate::server::FakeApiServer;
@@ -105,7 +105,7 @@ impl FakeApiServer {
             match store.events_after(after) {
                 Ok(found) => return Ok(found),
                 Err(Expired { oldest }) if since.is_none() => after = oldest,
-                Err(Expired { oldest }) => return Err(Refusal::expired("events", after, oldest)),
+                Err(Expired { oldest }) => return Err(Refusal::expired("history", after, oldest)),
             }
         }
     }
@@ -152,9 +152,4 @@ fn told(
         by: writers.get(&revision).cloned(),
         object: None,
     })
-}
-
-/// The object as it is stored.
-pub(super) fn shown(entry: &Entry) -> Result<Value, Refusal> {
-    serde_json::from_slice(entry.json()).map_err(Refusal::internal)
 }

@@ -1,6 +1,5 @@
 //! Objects that are waited for, until a condition of them is true.
 
-use super::changes::shown;
 use crate::clock::later;
 use crate::registry::{Registry, Resource};
 use crate::server::FakeApiServer;
@@ -80,6 +79,11 @@ pub(super) fn found<'r>(
         (false, false) => Err(invalid("namespace", namespace, "objects of this resource have none".into())),
         _ => Ok(found),
     }
+}
+
+/// The object as it is stored.
+pub(super) fn shown(entry: &Entry) -> Result<Value, Refusal> {
+    serde_json::from_slice(entry.json()).map_err(Refusal::internal)
 }
 
 /// The program of an expression about `self`.
