@@ -60,7 +60,7 @@ fn recorded(name: &str, command: &str) -> Item {
     let exchanges = exchange::load(&recording(&fixtures(""), name)).unwrap();
     let items =
         exchanges.into_iter().filter(|exchange| exchange.command == command).flat_map(|exchange| exchange.items);
-    let found = items.filter(|item| code(&item.head) >= Some(400)).last();
+    let found = items.filter(|item| code(&item.head) >= Some(400)).next_back();
     found.unwrap_or_else(|| panic!("{name} has no failure of {command:?}"))
 }
 
