@@ -22,7 +22,7 @@ use crate::registry::Description;
 use crate::reloads::Reloads;
 use crate::repeats::Repeats;
 use crate::service_addresses::{Known, ServiceAddresses};
-use crate::store::{Frozen, Key, ResourceId, Store};
+use crate::store::{Frozen, Key, ResourceId, Store, Takeover};
 use crate::turns::Turns;
 use crate::webhook::Network;
 use std::collections::HashMap;
@@ -127,6 +127,15 @@ impl Cluster {
             // A seed has no name: it signs nothing, and what begins from it begins from its cluster.
             keys: if name.is_empty() { self.keys.clone() } else { Some(OwnKeys::behind(self.keys.as_ref())) },
         }
+    }
+
+    /// Goes back to that content, whose definitions are served. What was made of later objects is forgotten.
+    pub(crate) fn rewind(&self, content: Takeover) {
+        self.store.rewind(content);
+        self.parsed.clear();
+        self.forms.clear();
+        self.repeats.clear();
+        self.reconcilers.cluster().extensions.renew();
     }
 
     /// The catalog of the served resources. A request takes it once.

@@ -46,4 +46,9 @@ impl Forms {
         }
         form
     }
+
+    /// Forgets all.
+    pub(crate) fn clear(&self) {
+        *self.0.lock().expect("no code that runs under this lock panics") = Recent::default();
+    }
 }

@@ -28,7 +28,13 @@ const GENERATION_BYTES: usize = 32 * 1024 * 1024;
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
-        Memo(Mutex::new(Generations { current: HashMap::new(), previous: HashMap::new(), bytes: 0 }))
+        Memo(Mutex::default())
+    }
+}
+
+impl<K, V> Default for Generations<K, V> {
+    fn default() -> Self {
+        Generations { current: HashMap::new(), previous: HashMap::new(), bytes: 0 }
     }
 }
 
@@ -50,6 +56,11 @@ impl<K: Hash + Eq, V: Clone> Memo<K, V> {
     /// Caches `value`, in place of any other under that key. Both take about `bytes` bytes.
     pub(crate) fn insert(&self, key: impl Into<K>, value: V, bytes: usize) {
         self.lock().insert(key.into(), value, bytes);
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&self) {
+        *self.lock() = Generations::default();
     }
 
     fn lock(&self) -> MutexGuard<'_, Generations<K, V>> {

@@ -47,6 +47,11 @@ impl Repeats {
         (last == *apply).then_some(object)
     }
 
+    /// Forgets all.
+    pub(crate) fn clear(&self) {
+        self.0.clear();
+    }
+
     /// Remembers that an apply of that manager left an object unchanged; `json` is the length of the object's JSON, in bytes.
     pub(crate) fn keep(&self, key: Key, manager: &str, apply: Apply, object: &Value, json: usize) {
         let bytes = TREE * json + apply.body.len();

@@ -14,6 +14,7 @@
 //! replica 1 cut                                   its open watches end
 //! replica 1 stop                                  its connections end, new ones are refused; the objects stay, as they do in etcd
 //! replica 1 start                                 it serves again
+//! replica 1 unready                               its /readyz fails, and it serves all the same, until `start`
 //! log of replica 3                                why requests were not authenticated, since the last look
 //! ----
 //! [invalid bearer token, service account token is not valid yet]

@@ -8,6 +8,7 @@ mod endurance;
 mod html;
 mod language;
 mod pages;
+mod presets;
 mod real;
 mod sets;
 mod soak;

@@ -16,10 +16,10 @@ use tokio::runtime;
 use tracing::warn;
 
 /// The variable by which clients find their kubeconfig.
-const KUBECONFIG: &str = "KUBECONFIG";
+pub(crate) const KUBECONFIG: &str = "KUBECONFIG";
 /// The variables by which a command finds the control port.
-const CONTROL_URL: &str = "FAKE_APISERVER_CONTROL_URL";
-const CONTROL_TOKEN: &str = "FAKE_APISERVER_CONTROL_TOKEN";
+pub(crate) const CONTROL_URL: &str = "FAKE_APISERVER_CONTROL_URL";
+pub(crate) const CONTROL_TOKEN: &str = "FAKE_APISERVER_CONTROL_TOKEN";
 /// The longest time for which the command waits for controllers, in seconds.
 const SETTLES: u32 = 5;
 const USAGE: &str = "usage: fake-apiserver run [FLAGS] -- COMMAND [ARGUMENTS]";

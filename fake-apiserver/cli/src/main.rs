@@ -8,6 +8,7 @@ mod capture;
 mod cases;
 mod check;
 mod cover;
+mod ensure;
 mod etcd;
 mod keeper;
 mod kubectl;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Role::Capture => capture::main(arguments),
         Role::Check => check::main(arguments),
         Role::Cover => cover::main(arguments),
+        Role::Ensure => ensure::main(arguments),
         Role::Test => cases::main(arguments),
         Role::Replay => replay::main(arguments),
         Role::Report => report::main(arguments),

@@ -20,6 +20,8 @@ pub(crate) enum Role {
     Check,
     /// `fake-apiserver cover`.
     Cover,
+    /// `fake-apiserver ensure`.
+    Ensure,
     /// `fake-apiserver replay`.
     Replay,
     /// `fake-apiserver report`.
@@ -53,6 +55,7 @@ impl Role {
             (_, Some("capture")) => (Role::Capture, true),
             (_, Some("check")) => (Role::Check, true),
             (_, Some("cover")) => (Role::Cover, true),
+            (_, Some("ensure")) => (Role::Ensure, true),
             (_, Some("replay")) => (Role::Replay, true),
             (_, Some("report")) => (Role::Report, true),
             (_, Some("run")) => (Role::Run, true),

@@ -6,7 +6,7 @@ mod programs;
 use programs::line;
 use programs::server::{CONFIG_MAPS, Server, exchange, watch};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -330,26 +330,13 @@ fn a_snapshot_goes_to_another_server_by_a_file() {
     assert_eq!(first.create("kept"), 201);
     first.must("POST", "/snapshots", &json!({"snapshot": "s"}));
     let (_, uid) = first.api("GET", &format!("{CONFIG_MAPS}/kept"), &Value::Null);
-    let file = raw(&first, "/_fake/v1/snapshots/s");
+    let file = first.text("/snapshots/s");
     let second = Server::start(&[]);
     let (code, answer) = exchange(&second.control, &second.token, "PUT", "/_fake/v1/snapshots/s", &file);
     assert_eq!(code, 201, "{answer}");
     second.must("POST", "/snapshots/s/restore", &json!({"revisions": "bump"}));
     let (_, other) = second.api("GET", &format!("{CONFIG_MAPS}/kept"), &Value::Null);
     assert_eq!(other["metadata"]["uid"], uid["metadata"]["uid"]);
-}
-
-/// The body of an answer of the control port as it is.
-fn raw(server: &Server, path: &str) -> String {
-    let mut stream = TcpStream::connect(server.control.trim_start_matches("http://")).expect("it listens");
-    let head = format!(
-        "GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
-        server.token
-    );
-    stream.write_all(head.as_bytes()).expect("written");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("text");
-    answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
 }
 
 #[test]

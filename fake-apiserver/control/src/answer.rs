@@ -39,6 +39,11 @@ pub enum Answer {
         #[serde(skip_serializing_if = "Option::is_none")]
         watches: Option<usize>,
     },
+    /// The watches that get a bookmark.
+    Bookmarked {
+        /// Their number.
+        watches: usize,
+    },
     /// The keys that a controller has dealt with: fewer than were asked for, if there were no others.
     Stepped {
         /// The keys.

@@ -11,6 +11,7 @@
 //! ([`recording`]).
 
 mod answer;
+mod changes;
 pub mod coverage;
 mod decode;
 pub mod fault;
@@ -33,6 +34,7 @@ mod wait;
 pub use answer::{
     Answer, ClockAnswer, ClusterAnswer, FaultAnswer, FaultStatus, SeedAnswer, SettledAnswer, SnapshotAnswer,
 };
+pub use changes::{Change, Changes, Named, Writer};
 pub use coverage::CoveredRule;
 pub use decode::decode;
 pub use fault::Rule;

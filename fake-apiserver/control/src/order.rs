@@ -63,6 +63,12 @@ pub enum Order {
         #[serde(default)]
         how: Ending,
     },
+    /// Sends a bookmark to open watches now: to those that have asked for bookmarks and owe no event.
+    SendBookmarks {
+        /// The requests of the watches; all by default.
+        #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+        on: Option<Box<Match>>,
+    },
     /// Changes a replica.
     Replica(ReplicaChange),
     /// Pauses a controller, or lets it run.
@@ -230,6 +236,8 @@ pub enum From {
     Cluster(String),
     /// A seed that is ready.
     Seed(String),
+    /// A snapshot of the cluster that is told to make it.
+    Snapshot(String),
 }
 
 /// A change of a replica. What is absent stays as it is.
@@ -283,6 +291,8 @@ pub enum Running {
     Running,
     /// Its ports refuse connections.
     Stopped,
+    /// Its `/readyz` fails, as of a server that is about to stop: load balancers leave it out. It serves all the same.
+    Unready,
 }
 
 /// Whether a replica's cache follows the objects.
@@ -341,6 +351,9 @@ pub enum Revisions {
     Continue,
     /// They go on, and the history is forgotten: watches end, and get 410 when they come back.
     Bump,
+    /// They go back to those of the snapshot, and count up from there again: watches end, and those that come back wait for revisions that
+    /// are long past, and miss what is written until then. It is what happens when an etcd is restored under clients that stay.
+    Rewind,
 }
 
 impl Order {

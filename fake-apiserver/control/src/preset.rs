@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A failure of a real kube-apiserver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
@@ -31,4 +31,22 @@ pub enum Preset {
     TooLargeResourceVersion,
     /// The token is bad: 401.
     Unauthorized,
+}
+
+impl Preset {
+    /// All that there are.
+    pub const ALL: [Preset; 12] = [
+        Preset::ApfRejected,
+        Preset::Conflict,
+        Preset::EtcdLeaderChanged,
+        Preset::EtcdTimeout,
+        Preset::Expired,
+        Preset::NamespaceTerminating,
+        Preset::Panic,
+        Preset::ShuttingDown,
+        Preset::StorageInitializing,
+        Preset::Timeout,
+        Preset::TooLargeResourceVersion,
+        Preset::Unauthorized,
+    ];
 }

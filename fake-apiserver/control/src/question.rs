@@ -1,5 +1,6 @@
 //! Questions: what a server can be asked.
 
+use crate::changes::{Changes, Named};
 use crate::matching::Match;
 use crate::object::WaitObject;
 use crate::verify::Verify;
@@ -48,6 +49,10 @@ pub enum Question {
     },
     /// The watches that are open, with their requests and the numbers of their events.
     Watches(Watches),
+    /// The changes of objects that the history has, each with the request that made it.
+    Changes(Box<Changes>),
+    /// The versions of an object that the history has, each with the request that wrote it.
+    History(Named),
     /// The recorded requests.
     Requests(Requests),
     /// An object, once a condition of it is true.

@@ -109,6 +109,12 @@ impl Refusal {
         Self::new(409, "Conflict", message).about(kind, name, Vec::new())
     }
 
+    /// 410: the history does not reach back that far.
+    pub fn expired(kind: &str, since: u64, oldest: u64) -> Self {
+        let message = format_args!("what followed revision {since} is forgotten: the history begins at {oldest}");
+        Self::new(410, "Expired", message).about(kind, "", Vec::new())
+    }
+
     /// 413: too long.
     pub fn too_large(limit: usize) -> Self {
         Self::new(413, "RequestEntityTooLarge", format_args!("the body is longer than {limit} bytes"))

@@ -6,7 +6,7 @@
 //! compact
 //! fault create secrets status=503 times=2      also: RESOURCE/NAME, user=NAME, preset=NAME, when=afterCommit, do=reset
 //! fault clear
-//! replica 2 cut | hold [RESOURCE[/NAME]] | release | start | stop
+//! replica 2 cut | hold [RESOURCE[/NAME]] | release | start | stop | unready
 //! ```
 
 use crate::fault::{Action, Connection, Do, Rule, Scope, Status, When};
@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 const CLOCK: &str = "clock advance 60s | clock set TIME | clock freeze | clock run | clock replica N offset -120s";
 const FAULT: &str = "fault VERB RESOURCE[/NAME] status=N | preset=NAME | do=close|reset|hang [when=beforeCommit|afterCommit] [times=N] [skip=N] [user=NAME] | fault clear";
-const REPLICA: &str = "replica N cut|hold|release|start|stop | replica N hold RESOURCE[/NAME]";
+const REPLICA: &str = "replica N cut|hold|release|start|stop|unready | replica N hold RESOURCE[/NAME]";
 const SETTINGS: [&str; 7] = ["do", "preset", "skip", "status", "times", "user", "when"];
 
 impl FromStr for Order {
@@ -105,6 +105,7 @@ fn disruption(number: &str, act: &str) -> Result<ReplicaChange, String> {
         "release" => change.view = Some(ViewState::Live),
         "start" => change.state = Some(Running::Running),
         "stop" => change.state = Some(Running::Stopped),
+        "unready" => change.state = Some(Running::Unready),
         _ => return Err(usage(REPLICA)),
     }
     Ok(change)
@@ -128,6 +129,7 @@ fn act(change: &ReplicaChange) -> Option<&'static str> {
         (None, Some(ViewState::Live), None, None) => Some("release"),
         (Some(Running::Running), None, None, None) => Some("start"),
         (Some(Running::Stopped), None, None, None) => Some("stop"),
+        (Some(Running::Unready), None, None, None) => Some("unready"),
         _ => None,
     }
 }
@@ -204,6 +206,7 @@ mod tests {
             "replica 2 release",
             "replica 3 start",
             "replica 3 stop",
+            "replica 3 unready",
         ] {
             assert_eq!(line.parse::<Order>().map(|order| order.to_string()).as_deref(), Ok(line));
         }
@@ -238,7 +241,10 @@ mod tests {
             ("fault create secrets code=1", "\"code=1\" is none of do=, preset=, skip=, status=, times=, user=, when="),
             ("clok advance 1s", "\"clok\" is not an order; did you mean \"clock\"?"),
             ("replica 0 cut", "\"0\" is not a number of a replica, from 1 on"),
-            ("replica 1 cut pods", "usage: replica N cut|hold|release|start|stop | replica N hold RESOURCE[/NAME]"),
+            (
+                "replica 1 cut pods",
+                "usage: replica N cut|hold|release|start|stop|unready | replica N hold RESOURCE[/NAME]",
+            ),
             ("clock advance 1m", "\"1m\" is not a number of seconds like \"-60s\""),
         ] {
             assert_eq!(line.parse::<Order>().unwrap_err(), expected);

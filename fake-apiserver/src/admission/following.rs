@@ -33,6 +33,10 @@ impl<S: Index> Kept for Meeting<S> {
     fn fork(&self, revision: u64) -> Self {
         Meeting { live: self.live.fork(revision), joint: Joint::default() }
     }
+
+    fn renew(&self) {
+        self.live.renew();
+    }
 }
 
 /// The identity of what an object asks for: what is made of that can be kept as long as it is the same.
@@ -115,7 +119,8 @@ fn known<S: Index>(store: &Store) -> Option<Current<S>> {
 /// 504, if the deadline has passed.
 async fn current<S: Index>(store: &Store, deadline: &Deadline) -> ApiResult<Current<S>> {
     let (change, Meeting { live, joint }) = (store.last_change(S::RESOURCES), store.kept());
-    let part = || match live.since(change) {
+    // The store may go back meanwhile.
+    let part = || match live.since(change.min(store.last_change(S::RESOURCES))) {
         Some(current) => Part::Result(current),
         None if live.step(store) => Part::Done,
         None => Part::Taken,

@@ -122,6 +122,11 @@ impl Extensions {
         self.fetched().get(name).cloned().unwrap_or(Fetched { is_stale: true, ..Fetched::default() })
     }
 
+    /// Makes discovery anew, as the store has gone back.
+    pub(crate) fn renew(&self) {
+        *self.merged.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Discovery of all groups, given this server's own.
     pub(crate) fn merged(&self, store: &Store, own: &Aggregated) -> Arc<Merged> {
         let state = (store.last_change(Remotes::RESOURCES), self.changes.load(Ordering::Acquire), own.etag.clone());

@@ -70,6 +70,8 @@ impl Kept for Reserved {
     fn fork(&self, _: u64) -> Self {
         Reserved::default()
     }
+
+    fn renew(&self) {}
 }
 
 /// The pool of node ports.

@@ -10,6 +10,7 @@ use control::recording::{Sent, WatchEnded, What};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::task::{Context, Waker};
 use tokio_util::sync::CancellationToken;
 
 /// The most events of a watch whose times are kept for the recording.
@@ -28,6 +29,8 @@ pub(crate) struct Watched {
     end: CancellationToken,
     /// How it ends.
     how: AtomicU8,
+    /// Whether it owes a bookmark before its time, and the task to wake for that.
+    bookmark: Mutex<(bool, Option<Waker>)>,
     recorder: Recorder,
     all: Arc<Watches>,
 }
@@ -56,6 +59,7 @@ impl Watches {
             sent: Mutex::default(),
             end: end.child_token(),
             how: AtomicU8::new(Ending::End as u8),
+            bookmark: Mutex::default(),
             recorder: recorder.clone(),
             all: self.clone(),
         }))
@@ -89,6 +93,19 @@ impl Watched {
         self.events.load(Ordering::Relaxed)
     }
 
+    /// Lets it send a bookmark now.
+    pub(crate) fn bookmark(&self) {
+        let mut owed = self.owed_bookmark();
+        owed.0 = true;
+        let waker = owed.1.take();
+        drop(owed);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn owed_bookmark(&self) -> MutexGuard<'_, (bool, Option<Waker>)> {
+        self.bookmark.lock().expect("no holder of this lock can panic")
+    }
+
     /// Ends it.
     pub(crate) fn end(&self, how: Ending) {
         self.how.store(how as u8, Ordering::Relaxed);
@@ -114,6 +131,13 @@ impl OpenWatch {
             how if how == Ending::Expired as u8 => Ending::Expired,
             _ => Ending::End,
         }
+    }
+
+    /// Whether it owes a bookmark before its time; if not, the task is woken when it does.
+    pub(crate) fn takes_bookmark(&self, context: &Context<'_>) -> bool {
+        let mut owed = self.0.owed_bookmark();
+        owed.1 = Some(context.waker().clone());
+        std::mem::take(&mut owed.0)
     }
 
     /// Counts an event of that type.

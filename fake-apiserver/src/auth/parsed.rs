@@ -21,6 +21,11 @@ impl ParsedObjects {
             }
         }
     }
+
+    /// Forgets all.
+    pub(crate) fn clear(&self) {
+        self.0.clear();
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   store ──▶ Content: a pointer to the tree ──▶ restored: the differences are written, and watches tell of them
-//!                 ▲ │
+//!                 ▲ │                        └──▶ rewound: then each object has its own revision again, and no watch tells
 //!                 │ ▼ the text of `saved.rs`, without a history
 //!                file
 //! ```
@@ -121,6 +121,18 @@ impl Content {
             }
         }
         writes
+    }
+
+    /// The objects with their own revisions, for a store that goes back to them; those of resources that are not served are left out.
+    pub(crate) fn takeover(&self, registry: &Registry) -> Takeover {
+        let named = saved::names(registry).into_iter().map(|(id, name)| (name, id));
+        let served: BTreeMap<String, ResourceId> = named.collect();
+        let base = self.objects.all().filter_map(|entry| {
+            let resource = self.name(entry).and_then(|name| served.get(name))?;
+            Some((moved(entry.draft(), *resource), entry.revision))
+        });
+        let revision = self.objects.revision;
+        Takeover { compacted: revision, base: base.collect(), changes: Vec::new(), revision }
     }
 
     fn name(&self, entry: &Entry) -> Option<&str> {

@@ -193,7 +193,7 @@ impl Faults {
 
     /// Notes what there is, for those who ask without the lock.
     fn look(&self, rules: &Rules) {
-        self.bodies.store(rules.rules.iter().any(|armed| armed.rule.on.reads_bodies()), Ordering::Release);
+        self.bodies.store(rules.rules.iter().any(|armed| armed.rule.reads_bodies()), Ordering::Release);
         self.any.store(!rules.rules.is_empty(), Ordering::Release);
     }
 

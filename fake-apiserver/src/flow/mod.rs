@@ -152,6 +152,11 @@ impl FlowControl {
         fork
     }
 
+    /// Arranges anew, as the store has gone back.
+    pub(crate) fn renew(&self) {
+        self.is_stale.store(true, Ordering::Release);
+    }
+
     /// The flow of a request, by what is stored.
     pub(crate) fn classify(&self, store: &Store, asked: &Asked<'_>) -> Arc<Flow> {
         self.current(store).arrangement.classify(asked.user, asked.verb, &asked.target).clone()

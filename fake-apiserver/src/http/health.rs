@@ -1,7 +1,8 @@
 //! `/healthz`, `/livez`, `/readyz` and their checks.
 //!
 //! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. The checks are those of a real server with the same flags. All
-//! pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
+//! pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it, and so it does while a test says that the server is
+//! not ready.
 
 use super::metrics::HealthChecks;
 use super::respond::plain_text;
@@ -71,6 +72,7 @@ pub(crate) struct Health {
     pub(crate) rbac: bool,
     /// Whether there is priority and fairness.
     pub(crate) is_fair: bool,
+    /// Whether it shuts down, or looks as if it did.
     pub(crate) shutting_down: bool,
 }
 

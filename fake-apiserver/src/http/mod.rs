@@ -15,6 +15,7 @@ mod health;
 mod http_log;
 mod issuer;
 mod items;
+mod late;
 mod limits;
 mod list;
 mod metrics;

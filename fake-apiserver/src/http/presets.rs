@@ -1,6 +1,6 @@
 //! Presets: the failures of a real kube-apiserver, in its own words.
 //!
-//! They follow, of `k8s.io/apiserver` v0.37.1, `pkg/server/filters/{priority-and-fairness,with_retry_after,wrap}.go`,
+//! Recorded ones are compared with it (`fixtures/presets.toml`); the others follow, of `k8s.io/apiserver` v0.37.1, `pkg/server/filters/{priority-and-fairness,with_retry_after,wrap}.go`,
 //! `pkg/storage/{errors.go,cacher/ready.go}`, and of `k8s.io/apimachinery` `pkg/api/errors/errors.go`.
 
 use super::body::ReplyBody;

@@ -15,6 +15,7 @@ use crate::measures::Measures;
 use crate::view::View;
 use http::{HeaderValue, Version};
 use jiff::Timestamp;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -51,6 +52,8 @@ pub(crate) struct Replica {
     /// The count of the health checks.
     pub(super) checks: HealthChecks,
     pub(crate) limits: Limits,
+    /// Whether it says that it is not ready.
+    unready: AtomicBool,
     /// The token that ends the open watches; it is replaced for later ones.
     watches: Mutex<CancellationToken>,
     /// Cache of the last impersonation decision per requester.
@@ -89,6 +92,7 @@ impl Replica {
             separator_of_flags: OnceLock::new(),
             dice: Dice::new(None),
             view: View::default(),
+            unready: AtomicBool::new(false),
             watches: Mutex::new(shutdown.child_token()),
             shutdown,
             impersonation: Impersonation::default(),
@@ -100,6 +104,16 @@ impl Replica {
     /// (`WithProbabilisticGoaway` of k8s.io/apiserver/pkg/server/filters, v0.37.1).
     pub(crate) fn ends_connection(&self, version: Version) -> bool {
         self.goaway_chance > 0.0 && version == Version::HTTP_2 && self.dice.happens(self.goaway_chance)
+    }
+
+    /// Whether it says that it is not ready. It serves all the same, as one that is about to stop.
+    pub(crate) fn is_unready(&self) -> bool {
+        self.unready.load(Ordering::Relaxed)
+    }
+
+    /// Lets it say whether it is ready.
+    pub(crate) fn set_unready(&self, unready: bool) {
+        self.unready.store(unready, Ordering::Relaxed);
     }
 
     /// The time of its start, by its clock.

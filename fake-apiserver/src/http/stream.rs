@@ -227,6 +227,12 @@ impl WatchBody {
         if self.end.as_mut().poll(&mut context).is_ready() {
             return Poll::Ready(self.end_early());
         }
+        if self.noted.as_ref().is_some_and(|noted| noted.takes_bookmark(&context))
+            && let (true, Some(revision)) = (self.bookmarks, self.level())
+        {
+            self.alarm.ring();
+            return Poll::Ready(self.bookmark(revision, false));
+        }
         while self.timer.as_mut().poll(&mut context).is_ready() {
             let now = Instant::now();
             if now >= self.deadline {

@@ -1,13 +1,15 @@
-//! Responses that faults have struck: bodies that break off, come slowly or hang, and watches that end, hold or leave events out.
+//! Responses that faults have struck: bodies that break off, are spoilt, come slowly or hang, and watches that end or hold, and whose events are
+//! left out, repeated or late.
 //!
 //! ```text
-//!   body ──▶ StruckBody: truncated, slow ──▶ sent
-//!   watch ── frame by frame ──▶ StruckBody: events left out, held back, ended ──▶ sent
+//!   body ──▶ StruckBody: spoilt, truncated, slow ──▶ sent
+//!   watch ── frame by frame ──▶ StruckBody: ended, held back, events left out, twice ──▶ Late ──▶ sent
 //! ```
 
+use super::late::Late;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
-use control::fault::{Body, Do, Watch, WatchDo};
+use control::fault::{Body, Do, Events, Watch, WatchDo};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -33,8 +35,7 @@ pub(super) struct Plan {
     /// The bytes after which the connection is broken, and how.
     pub(super) breaks: Option<(u64, Do)>,
     pub(super) watch: Option<Watch>,
-    /// The types of the events that are left out.
-    pub(super) dropped: Vec<String>,
+    pub(super) events: Events,
 }
 
 /// A body that faults may strike.
@@ -57,6 +58,10 @@ pub(crate) struct StruckBody<B> {
     events: u64,
     /// Bytes that have to wait for their turn.
     rest: Bytes,
+    /// The frame that comes a second time.
+    again: Option<Bytes>,
+    /// The frames whose time has not come.
+    late: Option<Late>,
     timer: Pin<Box<Sleep>>,
     removed: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Whether the connection has had the time to send what came before the end.
@@ -66,12 +71,17 @@ pub(crate) struct StruckBody<B> {
 
 impl<B: Struck> StruckBody<B> {
     pub(super) fn new(inner: B, plan: Plan, removed: WaitForCancellationFutureOwned) -> StruckBody<B> {
+        let late = plan.events.delay_seconds.map(|seconds| {
+            Late::by(Duration::try_from_secs_f64(seconds).expect("the rule was checked: it is at most a year"))
+        });
         StruckBody {
             inner,
             plan,
             sent: 0,
             events: 0,
             rest: Bytes::new(),
+            again: None,
+            late,
             timer: Box::pin(sleep_until(Instant::now())),
             removed: Box::pin(removed),
             flushed: false,
@@ -91,7 +101,8 @@ impl<B: Struck> StruckBody<B> {
             return self.poll_break(context);
         }
         if self.rest.is_empty() {
-            match self.poll_inner(context) {
+            match self.poll_in_time(context) {
+                Poll::Ready(Some(Ok(bytes))) if self.plan.body.corrupt && self.sent == 0 => self.rest = spoilt(&bytes),
                 Poll::Ready(Some(Ok(bytes))) => self.rest = bytes,
                 other => return other,
             }
@@ -137,7 +148,22 @@ impl<B: Struck> StruckBody<B> {
         Poll::Ready(Some(Err(ApiError::internal("broken off by a fault rule"))))
     }
 
+    /// The next frame, at its time.
+    fn poll_in_time(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        match self.late.take() {
+            None => self.poll_inner(context),
+            Some(mut late) => {
+                let next = late.poll(context, |context| self.poll_inner(context));
+                self.late = Some(late);
+                next
+            }
+        }
+    }
+
     fn poll_inner(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        if let Some(frame) = self.again.take() {
+            return Poll::Ready(Some(Ok(frame)));
+        }
         loop {
             if let Some(fault) = self.plan.watch.clone().filter(|fault| self.events >= fault.after_events) {
                 match fault.act {
@@ -153,15 +179,16 @@ impl<B: Struck> StruckBody<B> {
                     WatchDo::Error => {
                         let frame = self.inner.fail(&refusal(fault.code));
                         self.plan.watch = None;
-                        self.plan.dropped.clear();
+                        self.plan.events = Events::default();
                         return Poll::Ready(frame.map(Ok));
                     }
                 }
             }
             match self.inner.poll_bytes(context) {
-                Poll::Ready(Some(Ok(_))) if self.plan.dropped.iter().any(|kind| kind == self.inner.last()) => {}
+                Poll::Ready(Some(Ok(_))) if self.is_among(&self.plan.events.drop) => {}
                 Poll::Ready(Some(Ok(frame))) => {
                     self.events = self.events.saturating_add(1);
+                    self.again = self.is_among(&self.plan.events.duplicate).then(|| frame.clone());
                     return Poll::Ready(Some(Ok(frame)));
                 }
                 other => return other,
@@ -169,9 +196,23 @@ impl<B: Struck> StruckBody<B> {
         }
     }
 
+    /// Whether the type of the last frame is one of these.
+    fn is_among(&self, types: &[String]) -> bool {
+        types.iter().any(|kind| kind == self.inner.last())
+    }
+
     pub(super) fn inner(&self) -> &B {
         &self.inner
     }
+}
+
+/// The bytes, of which the first one is another: neither JSON nor protobuf begins so.
+fn spoilt(bytes: &Bytes) -> Bytes {
+    let mut spoilt = bytes.to_vec();
+    if let Some(first) = spoilt.first_mut() {
+        *first ^= 1;
+    }
+    spoilt.into()
 }
 
 /// The error with which a watch ends.

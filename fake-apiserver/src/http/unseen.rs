@@ -43,6 +43,9 @@ impl Unseen {
         view: &View,
         context: &mut Context<'_>,
     ) -> Poll<Delivery> {
+        if !self.is_empty() && events.is_void() {
+            *self = Unseen::default();
+        }
         loop {
             let turn = view.turn();
             if let Some((event, change)) = self.next_apart(view, turn, context) {

@@ -137,6 +137,13 @@ impl<S: Index> Kept for Live<S> {
             false => Live::default(),
         }
     }
+
+    fn renew(&self) {
+        // A state that is being made is of the former content.
+        let mut next = self.next.lock().expect(NEXT);
+        *next = None;
+        self.reached.store(Arc::new(Reached { revision: 0, state: S::default() }));
+    }
 }
 
 impl<S: Index> Live<S> {
@@ -153,8 +160,8 @@ impl<S: Index> Live<S> {
         }
         let mut next = self.next.lock().expect(NEXT);
         loop {
-            // Another thread may have caught up meanwhile.
-            match self.since(changed) {
+            // Another thread may have caught up meanwhile, or the store has gone back.
+            match self.since(changed.min(store.last_change(S::RESOURCES))) {
                 Some(current) => return current,
                 None => self.advance(store, &mut next),
             }

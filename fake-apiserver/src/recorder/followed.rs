@@ -57,6 +57,8 @@ impl Followed {
                     self.write_change(event, pace, lines);
                 }
             }
+            // A cluster that goes back has forgotten nothing: its objects are others.
+            Err(now) if now.revision <= self.written => self.write_base(&now, pace, lines),
             Err(now) => {
                 let revisions = Some((self.written.saturating_add(1), now.revision));
                 tracing::warn!(?revisions, "changes were forgotten before they were recorded: --history keeps more");

@@ -167,6 +167,24 @@ impl RunningReplica {
         self.life().stop.is_cancelled()
     }
 
+    /// Whether it serves, and says that it is ready.
+    pub(super) fn state(&self) -> Running {
+        match (self.is_stopped(), self.replica.is_unready()) {
+            (true, _) => Running::Stopped,
+            (false, true) => Running::Unready,
+            (false, false) => Running::Running,
+        }
+    }
+
+    /// Lets its `/readyz` fail, as that of a server that is about to stop, or pass again. It serves all the same.
+    pub fn set_unready(&self, unready: bool) {
+        if self.replica.is_unready() != unready {
+            self.replica.set_unready(unready);
+            let state = if unready { Running::Unready } else { Running::Running };
+            self.note(ReplicaChange { state: Some(state), ..ReplicaChange::default() });
+        }
+    }
+
     /// Whether its cache is held back, and of which objects alone.
     pub(super) fn is_held(&self) -> (bool, Option<HoldOnly>) {
         self.replica.view.is_held()

@@ -10,9 +10,11 @@ use std::task::{Context, Poll, Waker};
 impl Store {
     /// Follows all changes from now on. The snapshot has the content before them.
     pub fn follow(&self) -> (Snapshot, Follower) {
+        // In this order: if it goes back in between, the follower takes note of that.
+        let (rewound, _) = self.state().position();
         let snapshot = self.snapshot();
         let id = self.watchers().follow();
-        let follower = Follower { store: self.clone(), id, after: snapshot.revision };
+        let follower = Follower { store: self.clone(), id, rewound, after: snapshot.revision };
         (snapshot, follower)
     }
 }
@@ -21,6 +23,8 @@ impl Store {
 pub struct Follower {
     store: Store,
     id: u64,
+    /// The number of times that the store went back, of which it knows.
+    rewound: u64,
     /// The revision up to which it knows all changes.
     after: u64,
 }
@@ -29,8 +33,14 @@ impl Follower {
     /// The changes since the last look.
     ///
     /// # Errors
-    /// The present content, if some of them are forgotten.
+    /// The present content, if some of them are forgotten, or the store went back.
     pub fn news(&mut self) -> Result<Vector<Arc<Event>>, Snapshot> {
+        let (rewound, _) = self.store.state().position();
+        if std::mem::replace(&mut self.rewound, rewound) != rewound {
+            let now = self.store.snapshot();
+            self.after = now.revision;
+            return Err(now);
+        }
         let (events, revision) = match self.store.events_after(self.after) {
             Ok((events, now)) => (Ok(events), now.revision),
             Err(Expired { .. }) => {
@@ -46,7 +56,8 @@ impl Follower {
     /// Is ready when there are changes since the last look; the task is woken when there are.
     pub fn poll_news(&self, context: &Context<'_>) -> Poll<()> {
         self.store.watchers().wake_follower(self.id, Some(context.waker().clone()));
-        match self.store.committed_revision() > self.after {
+        let (rewound, revision) = self.store.state().position();
+        match rewound != self.rewound || revision > self.after {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }

@@ -75,6 +75,13 @@ impl History {
         self.compacted = self.compacted.max(revision);
     }
 
+    /// Forgets all events, and up to which revision some were forgotten.
+    pub(super) fn clear(&mut self) {
+        self.events.iter().for_each(|event| event.forget());
+        self.events.clear();
+        self.compacted = 0;
+    }
+
     fn drop_oldest(&mut self) {
         if let Some(event) = self.events.pop_front() {
             event.forget();

@@ -13,6 +13,7 @@
 //! - Every change takes the next revision; a write that changes nothing takes none and makes no event.
 //! - Every update and delete names the revision that it was computed from, and fails if that is not the current one.
 //! - The past is readable as far back as the window of events reaches.
+//! - Revisions only grow, until a test lets the store [go back](Store::rewind): then all that follows it begins anew.
 //! - A subscription yields every matching event exactly once, in order; if it is too slow for the window, it expires.
 
 mod cost;
@@ -218,6 +219,24 @@ impl Store {
         let news = state.news();
         drop(state);
         self.0.delivered.store(news.revision, Ordering::Release);
+    }
+
+    /// Goes back to a content with its revision, which may be an earlier one, as an etcd that was restored: what it had since is forgotten,
+    /// later writes take the same revisions again, and all subscriptions end at once. What is kept with the store is derived anew.
+    pub fn rewind(&self, content: Takeover) {
+        let watchers = self.watchers();
+        let mut state = self.state();
+        state.rewind(content);
+        let news = state.news();
+        drop(state);
+        self.0.delivered.store(news.revision, Ordering::Release);
+        let mut wakers = Vec::new();
+        watchers.end_all(&mut wakers);
+        wakers.extend(watchers.followers());
+        drop(watchers);
+        // What is derived from now on is derived of the content.
+        self.0.shelf.renew();
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Stores a new object.

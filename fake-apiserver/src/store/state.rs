@@ -66,6 +66,8 @@ pub(super) struct State {
     began: u64,
     /// The revisions at which resources began anew, of those that did.
     begun: HashMap<ResourceId, u64>,
+    /// The number of times that it went back to an earlier content.
+    rewound: u64,
 }
 
 /// The events since the last call.
@@ -87,6 +89,7 @@ impl State {
             closed: HashSet::new(),
             began: 0,
             begun: HashMap::new(),
+            rewound: 0,
         }
     }
 
@@ -98,6 +101,11 @@ impl State {
 
     pub(super) fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The number of times that it went back, and the revision since.
+    pub(super) fn position(&self) -> (u64, u64) {
+        (self.rewound, self.revision)
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<Arc<Entry>> {
@@ -177,6 +185,15 @@ impl State {
         self.revision = self.revision.max(content.revision).saturating_add(1);
         self.began = self.revision;
         self.history.changes().renew(self.revision);
+    }
+
+    /// Takes over a content in the place of all that there is, with its revision.
+    pub(super) fn rewind(&mut self, content: Takeover) {
+        self.history.clear();
+        self.outbox.clear();
+        self.begun.clear();
+        (self.objects, self.revision, self.rewound) = (Tree::new(), FIRST_REVISION, self.rewound + 1);
+        self.take_over(content);
     }
 
     pub(super) fn is_closed(&self, resource: ResourceId) -> bool {

@@ -5,7 +5,7 @@ use super::event::Filter;
 use super::history::Expired;
 use super::key::Scope;
 use super::snapshot::Snapshot;
-use super::watcher::{Delivery, Queue, Watcher};
+use super::watcher::{AT_ONCE, Delivery, Queue, Watcher};
 use super::watchers::Watchers;
 use std::fmt;
 use std::sync::Arc;
@@ -99,6 +99,11 @@ impl Subscription {
     /// Ends after the events that are committed by now.
     pub fn end(&self) {
         self.watcher.end(self.store.committed_revision());
+    }
+
+    /// Whether the store has gone back: earlier events that are still on their way are void.
+    pub fn is_void(&self) -> bool {
+        self.watcher.lock().ended == Some(AT_ONCE)
     }
 
     /// The next delivery, if there is one already.

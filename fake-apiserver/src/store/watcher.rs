@@ -15,7 +15,8 @@
 //!                   │ expired │ ───▶ Delivery::Expired, and nothing more
 //!                   └─────────┘
 //! ```
-//! When its resource is closed or begins anew, a watcher owes no later events, and one that owes nothing yields [`Delivery::Ended`].
+//! When its resource is closed or begins anew, a watcher owes no later events, and one that owes nothing yields [`Delivery::Ended`]. When the
+//! store goes back, all watchers owe nothing.
 //!
 //! A level watcher owes no events, so it cannot expire, however far other writes move the window. Owed events are kept by
 //! the window alone: a queue only points to them, and its length is bounded.
@@ -39,6 +40,9 @@ pub enum Delivery {
     /// The resource is closed, or began anew. Nothing follows.
     Ended,
 }
+
+/// The revision of the last event that a watcher owes which has ended at once: no event has it.
+pub(super) const AT_ONCE: u64 = 0;
 
 pub(super) struct Watcher {
     pub(super) scope: Scope,
@@ -120,6 +124,13 @@ impl Watcher {
     pub(super) fn end(&self, revision: u64) -> Option<Waker> {
         let mut queue = self.lock();
         queue.ended.get_or_insert(revision);
+        queue.waker.take()
+    }
+
+    /// Ends whatever it owes. Returns the task to wake.
+    pub(super) fn end_at_once(&self) -> Option<Waker> {
+        let mut queue = self.lock();
+        (queue.owed, queue.behind, queue.expired, queue.ended) = (VecDeque::new(), None, None, Some(AT_ONCE));
         queue.waker.take()
     }
 

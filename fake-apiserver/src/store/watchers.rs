@@ -53,6 +53,12 @@ impl Watchers {
         wakers.extend(watchers.filter_map(|watcher| watcher.end(revision)));
     }
 
+    /// Ends all subscriptions at once: what they owe is forgotten.
+    pub(super) fn end_all(&self, wakers: &mut Vec<Waker>) {
+        let watchers = self.by_resource.values().flat_map(ByScope::watchers);
+        wakers.extend(watchers.filter_map(|watcher| watcher.end_at_once()));
+    }
+
     /// Offers `event` to every watcher whose scope contains its object.
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64, wakers: &mut Vec<Waker>) {
         for watcher in self.about(event.key()) {

@@ -33,6 +33,7 @@ mod public_api;
 mod recording;
 mod replicas;
 mod resources;
+mod rewind;
 mod robustness;
 mod schema;
 mod services;

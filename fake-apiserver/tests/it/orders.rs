@@ -1,8 +1,10 @@
 //! Orders and questions in Rust: the same words as over HTTP.
 
-use crate::support::{CONFIG_MAPS, Client, PROTOCOLS, Protocol, named, names, start, start_with, text};
+use crate::support::{
+    CONFIG_MAPS, Client, PROTOCOLS, Protocol, SECRETS, named, names, revision, start, start_with, text,
+};
 use fake_apiserver::control::fault::{Action, Body, Connection, Do, Events, Rule, Scope, Stale, Watch, WatchDo, When};
-use fake_apiserver::control::{Answer, Match, Obeys, Order, Question, Requests, Revisions};
+use fake_apiserver::control::{Answer, Match, Obeys, Order, Question, ReplicaChange, Requests, Revisions, Running};
 use fake_apiserver::{FakeApiServer, ManualClock};
 use serde_json::{Value, json};
 
@@ -120,14 +122,18 @@ async fn bodies_break_off_and_come_slowly() {
     for protocol in PROTOCOLS {
         let mut client = Client::over(&server, protocol).await;
         let whole = client.get(CONFIG_MAPS).await.body;
-        add(&server, "list", Action::Body(Body { truncate_at: None, bytes_per_second: Some(4000) })).await;
+        add(&server, "list", Action::Body(Body { bytes_per_second: Some(4000), ..Body::default() })).await;
         assert_eq!(client.get(CONFIG_MAPS).await.body, whole);
-        add(&server, "list", Action::Body(Body { truncate_at: Some(9), bytes_per_second: None })).await;
+        add(&server, "list", Action::Body(Body { truncate_at: Some(9), ..Body::default() })).await;
         match protocol {
             Protocol::Http1 => assert_eq!(client.breaks_off("GET", CONFIG_MAPS).await, whole[..9]),
             // What a stream has to send when it is reset is forgotten.
             Protocol::Http2 => assert!(client.is_cut("GET", CONFIG_MAPS).await),
         }
+        let mut client = Client::over(&server, protocol).await;
+        add(&server, "list", Action::Body(Body { corrupt: true, ..Body::default() })).await;
+        let spoilt = client.get(CONFIG_MAPS).await.body;
+        assert_eq!((spoilt[0], &spoilt[1..]), (b'z', &whole[1..]));
     }
 }
 
@@ -148,7 +154,7 @@ async fn reads_that_allow_for_it_are_stale() {
 async fn watches_leave_events_out_and_fail() {
     let server = start().await;
     let mut client = Client::new(&server).await;
-    let drop = Events { drop: vec!["MODIFIED".into()] };
+    let drop = Events { drop: vec!["MODIFIED".into()], ..Events::default() };
     let fails = Watch { act: WatchDo::Error, after_events: 2, code: Some(500) };
     let actions = vec![Action::Events(drop), Action::Watch(fails)];
     let rule = Rule { on: on("watch"), actions, ..Rule::default() };
@@ -160,6 +166,69 @@ async fn watches_leave_events_out_and_fail() {
     client.delete(&format!("{CONFIG_MAPS}/a")).await.expect(200);
     let seen: Vec<String> = events.rest().await.iter().map(|event| text(event, "/type").to_owned()).collect();
     assert_eq!(seen, ["ADDED", "DELETED", "ERROR"]);
+}
+
+#[tokio::test]
+async fn events_come_twice_and_late() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let late = Events { duplicate: vec!["ADDED".into()], delay_seconds: Some(0.2), ..Events::default() };
+    server.obey(Order::fault(on("watch"), Action::Events(late))).await.expect("a rule");
+    let mut events = Client::new(&server).await.watch(&format!("{CONFIG_MAPS}?watch=true"), &[]).await;
+    client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    client.delete(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+    client.post(CONFIG_MAPS, &named("b")).await.expect(201);
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        let (kind, name, _) = events.next_short().await;
+        seen.push(format!("{kind} {name}"));
+    }
+    assert_eq!(seen, ["ADDED a", "ADDED a", "DELETED a", "ADDED b", "ADDED b"]);
+    for (action, message) in [
+        (Events::default(), "it says none of drop, duplicate and delaySeconds"),
+        (Events { duplicate: vec!["ADDD".into()], ..Events::default() }, "did you mean \"ADDED\"?"),
+        (Events { delay_seconds: Some(-1.0), ..Events::default() }, "it is a number of seconds, at most a year"),
+    ] {
+        let refusal = server.obey(Order::fault(on("watch"), Action::Events(action))).await.expect_err("it is none");
+        assert!(refusal.code == 422 && refusal.message.contains(message), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn bookmarks_come_when_they_are_told_to() {
+    let server = start_with(FakeApiServer::builder().record_requests(true)).await;
+    let mut client = Client::new(&server).await;
+    let watch = |query: &str| format!("{CONFIG_MAPS}?watch=true{query}");
+    let mut events = Client::new(&server).await.watch(&watch("&allowWatchBookmarks=true"), &[]).await;
+    let mut others = Client::new(&server).await.watch(&watch(""), &[]).await;
+    assert_eq!(events.next_short().await.0, "BOOKMARK", "the initial events end with one");
+    let made = client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    assert_eq!((events.next_short().await.1, others.next_short().await.1), ("a".into(), "a".into()));
+    client.post(SECRETS, &named("other")).await.expect(201);
+    let order = || server.obey(Order::SendBookmarks { on: None });
+    for _ in 0..2 {
+        assert_eq!(order().await.expect("they are recorded"), Answer::Bookmarked { watches: 1 });
+        let (kind, _, at) = events.next_short().await;
+        assert_eq!((kind.as_str(), at), ("BOOKMARK", revision(&made) + 1));
+    }
+    client.delete(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+    assert_eq!(others.next_short().await.0, "DELETED");
+}
+
+#[tokio::test]
+async fn a_replica_that_is_not_ready_serves_all_the_same() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let set = |state| server.obey(Order::Replica(ReplicaChange { state: Some(state), ..ReplicaChange::default() }));
+    set(Running::Unready).await.expect("it is there");
+    let answer = client.get("/readyz").await;
+    assert!(answer.code == 500 && answer.text().contains("[-]shutdown failed: reason withheld"), "{}", answer.text());
+    assert_eq!(client.get("/livez").await.code, 200);
+    client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    let replicas = server.ask(Question::Replicas).await.expect("one");
+    assert_eq!(replicas["items"][0]["state"], "unready");
+    set(Running::Running).await.expect("it is there");
+    assert_eq!(client.get("/readyz").await.code, 200);
 }
 
 #[tokio::test]

@@ -81,9 +81,7 @@ async fn story_throttling(s: Scene) -> Result<()> {
         json!({"match": on, "sequence": ["apf-rejected", "apf-rejected"]}),
     )
     .await?;
-    // This client leaves it to its user to try again.
-    same(refused(s.map("a", Value::Null).await)?, 429)?;
-    same(refused(s.map("a", Value::Null).await)?, 429)?;
+    // This client waits as long as it is told to, and tries again.
     s.map("a", Value::Null).await?;
     same(codes(since, on).await?, vec![429, 429, 201])
 }
@@ -118,8 +116,11 @@ async fn story_lost_watch(s: Scene) -> Result<()> {
     let ended = told("POST", "/watches/end", json!({"match": on})).await?;
     same(&ended["watches"], &json!(1))?;
     s.map("b", Value::Null).await?;
-    let rest = events.try_next().await?;
-    ensure!(rest.is_none(), "expected the end, was {rest:?}");
+    // A bookmark may say how far it came.
+    while let Some(event) = events.try_next().await? {
+        let is_bookmark = matches!(event, WatchEvent::Bookmark(_));
+        ensure!(is_bookmark, "expected the end, was {event:?}");
+    }
     // The next watch goes on where the last one was, and nothing is missed.
     match next(&s, &first.resource_version().context("a revision")?).await? {
         WatchEvent::Added(object) => same(object.name_any().as_str(), "b"),
@@ -196,7 +197,7 @@ async fn story_clock_jump(s: Scene) -> Result<()> {
         .await?;
     let mut config = Config::infer().await?;
     config.auth_info = AuthInfo {
-        token: Some(made.status.context("a status")?.token.into()),
+        token: made.status.context("a status")?.token.map(Into::into),
         ..AuthInfo::default()
     };
     let other = Client::try_from(config)?;

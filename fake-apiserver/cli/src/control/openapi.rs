@@ -1,7 +1,7 @@
 //! The document that describes the control port, in OpenAPI 3.1: made of the table of paths and the schemas of the words.
 
 use super::table::{Means, ROOT, ROUTES, Route, Takes};
-use control::{FaultAnswer, Order, Question, Refusal, Request, Rule};
+use control::{Change, FaultAnswer, Order, Question, Refusal, Request, Rule};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -32,6 +32,7 @@ fn schemas() -> Map<String, Value> {
         ("Rule", schemars::schema_for!(Rule)),
         ("Fault", schemars::schema_for!(FaultAnswer)),
         ("Request", schemars::schema_for!(Request)),
+        ("Change", schemars::schema_for!(Change)),
         ("Refusal", schemars::schema_for!(Refusal)),
     ];
     for (name, schema) in roots {

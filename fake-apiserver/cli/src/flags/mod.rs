@@ -50,7 +50,7 @@ use values::{
 };
 
 /// The forms of the command.
-const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver report FILE    draw a recorded run, as a page of HTML\n       fake-apiserver replay FILE --at MOMENT [FLAGS]    serve the objects of a moment of it\n       fake-apiserver cover FILES    what have tests never tried?\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
+const USAGE: &str = "fake-apiserver [FLAGS]\n       fake-apiserver run [FLAGS] -- COMMAND    run a command beside a server\n       fake-apiserver ensure [--seed SEED]    a cluster of its own for each test process\n       fake-apiserver check -f FILES    would a cluster admit these objects?\n       fake-apiserver capture -o FILE    read what decides about that in a cluster\n       fake-apiserver test FOLDER    tests of policies\n       fake-apiserver report FILE    draw a recorded run, as a page of HTML\n       fake-apiserver replay FILE --at MOMENT [FLAGS]    serve the objects of a moment of it\n       fake-apiserver cover FILES    what have tests never tried?\n       fake-apiserver assets [FLAGS]    make the folder for KUBEBUILDER_ASSETS\n       fake-apiserver completion bash | zsh | fish\n       fake-apiserver help | version";
 
 /// The headings of the help.
 const FIRST: &str = "Used most";

@@ -49,6 +49,19 @@ impl Server {
         answer
     }
 
+    /// The text that the control port answers with.
+    pub(crate) fn text(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.control.trim_start_matches("http://")).expect("it listens");
+        let head = format!(
+            "GET /_fake/v1{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+            self.token
+        );
+        stream.write_all(head.as_bytes()).expect("written");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer.split_once("\r\n\r\n").expect("a head").1.to_owned()
+    }
+
     /// A request of a client.
     pub(crate) fn api(&self, method: &str, path: &str, body: &Value) -> Answer {
         let body = if body.is_null() { String::new() } else { body.to_string() };

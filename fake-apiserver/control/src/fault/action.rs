@@ -18,11 +18,11 @@ pub enum Action {
     Delay(Delay),
     /// Breaks the connection.
     Connection(Connection),
-    /// Cuts the body of the answer short, or sends it slowly.
+    /// Cuts the body of the answer short, spoils it, or sends it slowly.
     Body(Body),
     /// Ends or holds a watch.
     Watch(Watch),
-    /// Leaves out events of a watch.
+    /// Leaves out events of a watch, repeats them, or delays them.
     Events(Events),
     /// Reads from the past, if the request allows for that.
     Stale(Stale),
@@ -123,7 +123,7 @@ pub struct Connection {
     pub scope: Scope,
 }
 
-/// A body that comes slowly or breaks off, behind the headers of the whole.
+/// A body that comes slowly, breaks off or is spoilt, behind the headers of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -134,6 +134,9 @@ pub struct Body {
     /// Its speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_second: Option<u64>,
+    /// Whether its first byte is another one, so that no client can read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub corrupt: bool,
 }
 
 /// The fate of a watch.
@@ -167,13 +170,20 @@ pub struct Watch {
     pub code: Option<u16>,
 }
 
-/// Events that are left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Events that are left out, come twice, or come late.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Events {
     /// The types of the events that are left out: `BOOKMARK` alone is what a real server may do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<String>,
+    /// The types of the events that come twice in a row: `BOOKMARK` alone is what a real server may do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duplicate: Vec<String>,
+    /// The time by which each event comes later, in seconds of the real clock. Their order stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_seconds: Option<f64>,
 }
 
 /// The moment that a read sees.

@@ -172,8 +172,8 @@ fn check_action(field: &str, action: &Action, causes: &mut Vec<Cause>) {
         Action::Connection(Connection { when, bytes, .. }) if bytes.is_some() != (*when == When::AfterBytes) => {
             wrong("connection.bytes", bytes, "it goes with afterBytes, and with nothing else");
         }
-        Action::Body(Body { truncate_at: None, bytes_per_second: None }) => {
-            wrong("body", &"{}", "it says neither truncateAt nor bytesPerSecond");
+        Action::Body(Body { truncate_at: None, bytes_per_second: None, corrupt: false }) => {
+            wrong("body", &"{}", "it says none of truncateAt, bytesPerSecond and corrupt");
         }
         Action::Body(Body { bytes_per_second: Some(0), .. }) => {
             wrong("body.bytesPerSecond", &0, "nothing would ever come: a connection can hang");
@@ -181,17 +181,27 @@ fn check_action(field: &str, action: &Action, causes: &mut Vec<Cause>) {
         Action::Watch(watch) if watch.code.is_some_and(|code| !(400..600).contains(&code)) => {
             wrong("watch.code", &watch.code, "a failure has a code from 400 to 599");
         }
-        Action::Events(Events { drop }) => {
-            const TYPES: [&str; 4] = ["ADDED", "BOOKMARK", "DELETED", "MODIFIED"];
-            for event in drop.iter().filter(|event| !TYPES.contains(&event.as_str())) {
-                wrong("events.drop", event, &format!("it is none of {}{}", TYPES.join(", "), hint(event, TYPES)));
-            }
-            if drop.is_empty() {
-                wrong("events.drop", drop, "nothing would be left out");
-            }
-        }
+        Action::Events(events) => check_events(events, &mut wrong),
         Action::Stale(Stale { revision, behind }) if revision.is_some() == behind.is_some() => {
             wrong("stale", &"...", "it says either the revision or how far behind");
+        }
+        _ => {}
+    }
+}
+
+fn check_events(events: &Events, wrong: &mut impl FnMut(&str, &dyn std::fmt::Debug, &str)) {
+    const TYPES: [&str; 4] = ["ADDED", "BOOKMARK", "DELETED", "MODIFIED"];
+    for (of, types) in [("events.drop", &events.drop), ("events.duplicate", &events.duplicate)] {
+        for event in types.iter().filter(|event| !TYPES.contains(&event.as_str())) {
+            wrong(of, event, &format!("it is none of {}{}", TYPES.join(", "), hint(event, TYPES)));
+        }
+    }
+    match events.delay_seconds {
+        None if events.drop.is_empty() && events.duplicate.is_empty() => {
+            wrong("events", &"{}", "it says none of drop, duplicate and delaySeconds");
+        }
+        Some(seconds) if !(0.0..=LONGEST).contains(&seconds) => {
+            wrong("events.delaySeconds", &seconds, "it is a number of seconds, at most a year");
         }
         _ => {}
     }

@@ -9,6 +9,7 @@ pub use action::{
 pub use check::{Known, check};
 
 use crate::matching::Match;
+use crate::preset::Preset;
 use serde::{Deserialize, Serialize};
 
 /// A rule by which requests fail on purpose. Of several that match a request, the first one strikes.
@@ -74,6 +75,13 @@ impl Rule {
     pub fn is_about_connections(&self) -> bool {
         let steps = self.sequence.iter().flat_map(Step::actions);
         self.actions.iter().cloned().chain(steps).any(|action| matches!(action, Action::Tls(_)))
+    }
+
+    /// Whether it needs the bodies of requests: for its pattern, or for a message that names an object that is created.
+    pub fn reads_bodies(&self) -> bool {
+        let steps = self.sequence.iter().flat_map(Step::actions);
+        let names = |action: &Action| matches!(action, Action::Preset(Preset::NamespaceTerminating));
+        self.on.reads_bodies() || self.actions.iter().cloned().chain(steps).any(|action| names(&action))
     }
 
     /// The actions on the `struck`-th request, counted from 0; `None` if the rule is spent.

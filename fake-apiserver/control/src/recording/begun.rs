@@ -13,10 +13,25 @@ pub(super) type Objects = BTreeMap<(String, String), Kept>;
 pub(super) struct Own<'r> {
     /// The index of the line that it begins with.
     begun: usize,
+    /// The number of its lines before the one that was asked for.
+    before: usize,
     pub(super) lines: Vec<&'r Line>,
 }
 
-impl Own<'_> {
+impl<'r> Own<'r> {
+    /// The lines around that one in which no revision is taken twice, and the place of it among them: a cluster that goes back to a snapshot
+    /// takes the same ones again.
+    pub(super) fn around(&self, index: usize) -> (Own<'r>, usize) {
+        let goes_back = |at: &usize| {
+            let earlier = || self.lines[..*at].iter().filter_map(|line| revision(line)).max();
+            matches!(self.lines[*at].what, What::Base { .. }) && Some(self.lines[*at].revision) <= earlier()
+        };
+        let first = (0..=index).rev().find(goes_back).unwrap_or_default();
+        let next = (index + 1..self.lines.len()).find(goes_back).unwrap_or(self.lines.len());
+        let (begun, before) = (self.begun, self.before.saturating_sub(first));
+        (Own { begun, before, lines: self.lines[first..next].to_vec() }, index - first)
+    }
+
     /// The index of the line that the objects of a revision go back to.
     pub(super) fn base(&self, revision: u64) -> Option<usize> {
         self.lines.iter().rposition(|line| is_base(line) && line.revision <= revision)
@@ -25,6 +40,15 @@ impl Own<'_> {
     /// The revision that the recording begins with.
     pub(super) fn first(&self) -> Option<u64> {
         self.lines.iter().find(|line| is_base(line)).map(|line| line.revision)
+    }
+}
+
+/// The revision of the objects that a line is about.
+fn revision(line: &Line) -> Option<u64> {
+    match &line.what {
+        What::Change(stored) => Some(stored.revision),
+        _ if is_base(line) => Some(line.revision),
+        _ => None,
     }
 }
 
@@ -50,7 +74,8 @@ impl Recording {
             Some(name) => self.lines[..before].iter().rposition(begins).ok_or_else(|| self.no_cluster(name))?,
         };
         let next = self.lines.iter().skip(begun + 1).position(begins).map_or(self.lines.len(), |at| begun + 1 + at);
-        Ok(Own { begun, lines: self.lines[begun..next].iter().filter(is_own).collect() })
+        let count = self.lines[begun..before.clamp(begun, next)].iter().filter(is_own).count();
+        Ok(Own { begun, before: count, lines: self.lines[begun..next].iter().filter(is_own).collect() })
     }
 
     fn no_cluster(&self, name: &str) -> String {
@@ -68,14 +93,15 @@ impl Recording {
         // Each begins before the one that begins from it.
         while let What::Begun { from } = &line.what {
             let origin = self.own(from.as_deref(), begun)?;
-            let base = origin.base(line.revision).ok_or_else(|| {
+            let (around, _) = origin.around(origin.before.saturating_sub(1));
+            let base = around.base(line.revision).ok_or_else(|| {
                 format!(
                     "the objects at revision {} that a cluster has begun with are not in the recording",
                     line.revision
                 )
             })?;
-            chain.push((line.revision, origin.lines[base..].to_vec()));
-            (line, begun) = (origin.lines[base], origin.begun);
+            chain.push((line.revision, around.lines[base..].to_vec()));
+            (line, begun) = (around.lines[base], around.begun);
         }
         let mut objects = Objects::new();
         for (revision, lines) in chain.iter().rev() {

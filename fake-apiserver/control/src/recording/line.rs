@@ -97,6 +97,7 @@ pub struct Stored {
 
 /// The type of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ChangeType {
     /// The object is new.

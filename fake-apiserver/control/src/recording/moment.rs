@@ -95,8 +95,10 @@ impl Recording {
     /// If the recording does not reach there, says why.
     pub fn moment_of(&self, cluster: Option<&str>, at: At) -> Result<Moment, String> {
         let whole = self.own(cluster, self.lines.len())?;
+        let (place, revision) = place(&whole.lines, at)?;
+        let lost = self.lost(&whole.lines, place, revision);
+        let (whole, index) = whole.around(place);
         let own = &whole.lines;
-        let (index, revision) = place(own, at)?;
         let base = whole.base(revision).ok_or_else(|| match whole.first() {
             Some(first) => format!("revision {revision} is before the recording: it begins with {first}"),
             None => "the recording was cut short before it had any objects".to_owned(),
@@ -108,7 +110,6 @@ impl Recording {
         let mut objects = self.begun(&whole, base)?;
         let changes = add(&mut objects, &own[base + 1..], compacted);
         let changes = changes.into_iter().filter(|kept| kept.revision <= revision).collect();
-        let lost = self.lost(own, index, revision);
         let objects = objects.into_values().collect();
         Ok(Moment { time: own[index].time, revision, compacted, objects, changes, lost })
     }
@@ -154,7 +155,8 @@ fn place(own: &[&Line], at: At) -> Result<(usize, u64), String> {
         At::Revision(revision) => {
             let is_it = |line: &&Line| matches!(&line.what, What::Change(stored) if stored.revision == revision);
             let before = || own.iter().rposition(|line| line.revision <= revision);
-            own.iter().position(is_it).or_else(before).map(|index| (index, revision))
+            // A cluster that went back has taken it twice: the last one counts.
+            own.iter().rposition(is_it).or_else(before).map(|index| (index, revision))
         }
         At::Time(time) => own.iter().rposition(|line| line.time <= time).map(|index| (index, own[index].revision)),
     };
@@ -242,7 +244,12 @@ fn noted(state: &mut BTreeMap<&'static str, String>, change: &ReplicaChange) {
         Some(None) => drop(state.remove(what)),
         None => {}
     };
-    note("state", change.state.map(|state| (state == Running::Stopped).then(|| "stopped".to_owned())));
+    let unusual = |state| match state {
+        Running::Running => None,
+        Running::Stopped => Some("stopped".to_owned()),
+        Running::Unready => Some("unready".to_owned()),
+    };
+    note("state", change.state.map(unusual));
     note("cache", change.view.map(|view| (view == ViewState::Held).then(|| "held".to_owned())));
     note("clock", change.clock_offset_seconds.map(|by| (by != 0).then(|| format!("wrong by {by} s"))));
 }

@@ -81,6 +81,27 @@ fn a_moment_has_the_objects_of_its_revision() {
 }
 
 #[test]
+fn a_revision_that_was_taken_twice_has_two_moments() {
+    let mut lines = run();
+    lines.pop();
+    lines.extend([
+        line(8, 6, r#""base":{"objects":1}"#),
+        line(8, 6, &stored("present", "a", 3)),
+        line(9, 7, &stored("change", "d", 7)),
+        line(9, 7, &request(3, "create")),
+    ]);
+    let recording = read(&lines);
+    let moment = |at: &str| recording.moment(at.parse().expect("a place")).expect("a moment");
+    let before = moment("2");
+    assert_eq!((before.revision, names(&before.changes)), (7, vec!["6 default/b".into(), "7 no default/a".into()]));
+    for after in ["3", "revision=7", "end"] {
+        let after = moment(after);
+        assert_eq!((after.revision, names(&after.objects)), (7, vec!["3 default/a".into()]));
+        assert_eq!(names(&after.changes), ["7 default/d"]);
+    }
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let recording = read(&run());
     for (at, expected) in [

@@ -54,7 +54,7 @@ impl Exchange<'_> {
             health: Health {
                 rbac: self.replica.cluster.policy.has_rbac,
                 is_fair: self.replica.flow.is_some(),
-                shutting_down: self.replica.shutdown.is_cancelled(),
+                shutting_down: self.replica.shutdown.is_cancelled() || self.replica.is_unready(),
             },
             pages: &self.replica.pages,
             checks: &self.replica.checks,

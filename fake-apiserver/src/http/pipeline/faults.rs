@@ -17,7 +17,7 @@ use crate::http::served::target;
 use crate::http::struck::{Broken, Plan, StruckBody};
 use crate::registry::Served;
 use crate::view::View;
-use control::fault::{Action, Body as Slowed, Connection, Delay, Do, Scope, Stale, Status, When};
+use control::fault::{Action, Connection, Delay, Do, Scope, Stale, Status, When};
 use control::{Requested, Struck};
 use http::Response;
 use http::header::USER_AGENT;
@@ -98,7 +98,7 @@ impl Exchange<'_> {
         let target = FaultTarget { exchange: self, user: &user.name, body: body.as_ref() };
         let stores = self.is_for_store();
         let Some(strike) = self.replica.cluster.faults.next_match(&target, stores) else { return Ok(None) };
-        self.strike(strike, stores, trace).await
+        self.strike(strike, stores, body.as_ref(), trace).await
     }
 
     /// Whether it is a write that is refused, or comes to the store.
@@ -120,7 +120,13 @@ impl Exchange<'_> {
         })
     }
 
-    async fn strike(&self, strike: Strike, stores: bool, trace: &mut Trace) -> ApiResult<Option<Response<ReplyBody>>> {
+    async fn strike(
+        &self,
+        strike: Strike,
+        stores: bool,
+        body: Option<&serde_json::Value>,
+        trace: &mut Trace,
+    ) -> ApiResult<Option<Response<ReplyBody>>> {
         let (id, removed) = (strike.id, strike.removed.clone());
         let actions = strike.actions.clone();
         let struck = trace.underway.insert(Box::new(Underway { strike, breaks: None, hold: None, view: None }));
@@ -128,7 +134,7 @@ impl Exchange<'_> {
             match action {
                 Action::Delay(delay) => self.pause(delay, &removed).await,
                 Action::Status(status) => return Err(injected(status)),
-                Action::Preset(preset) => return presets::answer(*preset, &self.about()),
+                Action::Preset(preset) => return presets::answer(*preset, &self.about(body)),
                 Action::Connection(connection) if connection.when == When::BeforeCommit => {
                     struck.breaks = Some(connection.clone());
                     if stores {
@@ -157,14 +163,15 @@ impl Exchange<'_> {
         Ok(View::at(snapshot))
     }
 
-    /// The facts that presets name.
-    fn about(&self) -> presets::About<'_> {
+    /// The facts that presets name. Of an object that is created the name is in the body.
+    fn about<'a>(&'a self, body: Option<&'a serde_json::Value>) -> presets::About<'a> {
         let path = self.resource.as_ref();
+        let named = body.and_then(|body| body["metadata"]["name"].as_str()).unwrap_or_default();
         presets::About {
             group: path.map_or("", |path| path.group),
             resource: path.map_or("", |path| path.resource),
             namespace: path.map_or("", |path| path.namespace),
-            name: path.map_or("", |path| path.name),
+            name: path.map(|path| path.name).filter(|name| !name.is_empty()).unwrap_or(named),
             revision: self.replica.cluster.store.revision(),
         }
     }
@@ -259,14 +266,12 @@ fn plan(actions: &[Action], is_watch: bool) -> Option<Plan> {
     let mut is_any = false;
     for action in actions {
         match action {
-            Action::Body(Slowed { truncate_at, bytes_per_second }) => {
-                plan.body = Slowed { truncate_at: *truncate_at, bytes_per_second: *bytes_per_second };
-            }
+            Action::Body(body) => plan.body.clone_from(body),
             Action::Connection(Connection { act, when: When::AfterBytes, bytes, .. }) => {
                 plan.breaks = Some((bytes.unwrap_or_default(), *act));
             }
             Action::Watch(watch) if is_watch => plan.watch = Some(watch.clone()),
-            Action::Events(events) if is_watch => plan.dropped.clone_from(&events.drop),
+            Action::Events(events) if is_watch => plan.events.clone_from(events),
             _ => continue,
         }
         is_any = true;

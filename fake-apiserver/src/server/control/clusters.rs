@@ -10,6 +10,7 @@ use super::lives::{self, Holds, Life};
 use super::state::Control;
 use crate::auth::User;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
+use crate::commit::content::Content;
 use crate::controllers::{Controllers, Settings};
 use crate::http::{name_of_cluster, path_of_cluster};
 use crate::ids::Ids;
@@ -47,13 +48,17 @@ impl FakeApiServer {
             return Err(Refusal::conflict("clusters", &name, why));
         }
         let users = own_users(&name, &new, &self.cluster.ids)?;
+        let content = match &new.from {
+            Some(From::Snapshot(name)) => Some(self.control.snapshot(name)?),
+            _ => None,
+        };
         let seed = match &new.from {
-            None => self.freeze().await,
+            None | Some(From::Snapshot(_)) => self.freeze().await,
             Some(From::Cluster(name)) if name == FIRST => self.freeze().await,
             Some(From::Cluster(name)) => self.other(name)?.freeze().await,
             Some(From::Seed(name)) => self.seed_of(name)?,
         };
-        self.add_cluster(&name, &seed, &NewCluster { users, ..new })
+        self.add_cluster(&name, &seed, &NewCluster { users, ..new }, content).await
     }
 
     /// The cluster of that name, or a new one.
@@ -90,8 +95,14 @@ impl FakeApiServer {
         }
     }
 
-    /// Lets a cluster begin with that content.
-    fn add_cluster(&self, name: &str, seed: &Seed, new: &NewCluster) -> Result<ClusterAnswer, Refusal> {
+    /// Lets a cluster begin with a seed, or with another content in the place of that.
+    async fn add_cluster(
+        &self,
+        name: &str,
+        seed: &Seed,
+        new: &NewCluster,
+        content: Option<Content>,
+    ) -> Result<ClusterAnswer, Refusal> {
         let clusters = &self.control.clusters;
         let shutdown = self.shutdown.child_token();
         let (replica, clock) = seed.replica(name, shutdown.clone());
@@ -113,6 +124,9 @@ impl FakeApiServer {
         let (replica, holds) = (running.inner().clone(), Holds::of(new));
         let mut control = Control::of(&replica.cluster, &self.control.clock);
         control.holds = holds;
+        if let Some(content) = &content {
+            control.first = content.clone();
+        }
         let mut server = FakeApiServer {
             control,
             cluster: replica.cluster.clone(),
@@ -126,6 +140,9 @@ impl FakeApiServer {
         // Those that are clients over a connection have one to the first cluster only.
         server.start_controllers(&Settings { kinds, ..Settings::default() }, None);
         let server = Arc::new(server);
+        if let Some(content) = &content {
+            server.rewind(content).await;
+        }
         // Another one may have taken the name meanwhile.
         self.check_new(name)?;
         clusters.all().insert(name.to_owned(), server.clone());
@@ -237,7 +254,7 @@ impl FakeApiServer {
         }
         let cluster = clusters.next(FILLING);
         self.check_new(&cluster)?;
-        self.add_cluster(&cluster, &self.freeze().await, &NewCluster::default())?;
+        self.add_cluster(&cluster, &self.freeze().await, &NewCluster::default(), None).await?;
         let filled = self.other(&cluster)?;
         filled.put_back(&self.control.first).await;
         clusters.seeds().insert(name.to_owned(), Filled::Not(cluster.clone()));

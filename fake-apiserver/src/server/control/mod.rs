@@ -6,6 +6,7 @@
 //!                       Question ──▶ questions.rs
 //! ```
 
+mod changes;
 mod clusters;
 mod known;
 mod lives;
@@ -56,6 +57,8 @@ impl Obeys for FakeApiServer {
                 Question::Snapshot { name } => self.exported(&name),
                 Question::Watches(wanted) => self.open_watches(&wanted.on),
                 Question::WaitObject(wait) => self.wait_for_object(&wait).await,
+                Question::Changes(wanted) => self.changes(&wanted).await,
+                Question::History(named) => self.history_of(&named),
                 Question::Requests(wanted) => self.recorded(&wanted),
                 Question::Wait(wait) => self.wait_for(&wait).await,
                 Question::Verify(verify) => self.verify(&verify),
@@ -81,6 +84,7 @@ impl FakeApiServer {
             Order::Compact { revision } => self.compact_at(revision),
             Order::AdvanceRevision { by } => self.advance_revision(by),
             Order::EndWatches { replicas, on, how } => self.end_watches(&replicas, on.as_deref(), how),
+            Order::SendBookmarks { on } => self.send_bookmarks(on.as_deref()),
             Order::Replica(change) => self.change_replica(&change).await,
             Order::Controller { name, state } => self.set_controller(&name, state).await,
             Order::Step { name, count } => self.step_controller(&name, count).await,

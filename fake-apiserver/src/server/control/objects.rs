@@ -3,7 +3,7 @@
 use super::state::MOST_SNAPSHOTS;
 use crate::commit::content::{Content, Place};
 use crate::commit::saved::StateError;
-use crate::server::FakeApiServer;
+use crate::server::{FakeApiServer, RunningReplica};
 use control::{Answer, Cause, Refusal, Revisions, SnapshotAnswer};
 use serde_json::{Value, json};
 
@@ -64,12 +64,39 @@ impl FakeApiServer {
     pub(super) async fn restore(&self, name: &str, revisions: Revisions) -> Result<Answer, Refusal> {
         let content = self.control.snapshot(name)?;
         let _replacing = self.control.replacing.lock().await;
-        let answer = self.put_back(&content).await;
-        if revisions == Revisions::Bump {
-            self.compact();
-            self.disconnect_watches();
+        match revisions {
+            Revisions::Continue => Ok(self.put_back(&content).await),
+            Revisions::Bump => {
+                let answer = self.put_back(&content).await;
+                self.compact();
+                self.disconnect_watches();
+                Ok(answer)
+            }
+            Revisions::Rewind => Ok(self.rewind(&content).await),
         }
-        Ok(answer)
+    }
+
+    /// Goes back to a content and its revisions. Watches see nothing of the way: they end, as those of API servers that are stopped while
+    /// their etcd is restored.
+    pub(super) async fn rewind(&self, content: &Content) -> Answer {
+        let cluster = &self.cluster;
+        for replica in self.replicas.iter().map(RunningReplica::inner) {
+            replica.view.hold(&cluster.store, None);
+        }
+        // Whatever follows from objects, such as what is served, is as it was then.
+        let mut answer = self.put_back(content).await;
+        cluster.rewind(content.takeover(&cluster.catalog().registry));
+        for replica in &self.replicas {
+            if let Some(flow) = &replica.inner().flow {
+                flow.renew();
+            }
+            replica.disconnect_watches();
+            replica.release();
+        }
+        if let Answer::Written { revision, .. } = &mut answer {
+            *revision = cluster.store.revision().to_string();
+        }
+        answer
     }
 
     pub(super) async fn reset(&self, name: Option<&str>) -> Result<Answer, Refusal> {
@@ -83,7 +110,10 @@ impl FakeApiServer {
             replica.start().await.map_err(failed)?;
         }
         self.faults().clear();
-        self.replicas.iter().for_each(crate::RunningReplica::release);
+        for replica in &self.replicas {
+            replica.release();
+            replica.set_unready(false);
+        }
         self.resume_controllers();
         Ok(self.put_back(&content).await)
     }

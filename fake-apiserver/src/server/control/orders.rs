@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::fault::FaultId;
-use crate::server::FakeApiServer;
+use crate::server::{FakeApiServer, RunningReplica};
 use control::fault::{Known, check};
 use control::near::hint;
 use control::{
@@ -124,14 +124,14 @@ impl FakeApiServer {
         Ok(Answer::Revision { revision: revision.to_string() })
     }
 
-    pub(super) fn checked_replica(&self, index: usize) -> Result<&crate::RunningReplica, Refusal> {
+    pub(super) fn checked_replica(&self, index: usize) -> Result<&RunningReplica, Refusal> {
         let hint = format!("; there are {}, counted from 0", self.replicas.len());
         self.replicas.get(index).ok_or_else(|| Refusal::not_found("replicas", &index.to_string(), &hint))
     }
 
     pub(super) async fn change_replica(&self, change: &ReplicaChange) -> Result<Answer, Refusal> {
         let replica = self.checked_replica(change.replica)?;
-        if change.state.is_some() && !replica.has_ports() {
+        if change.state == Some(Running::Stopped) && !replica.has_ports() {
             let why = "it has no ports of its own: it is reached through those of the first cluster";
             return Err(Refusal::conflict("replicas", &change.replica.to_string(), why));
         }
@@ -143,13 +143,8 @@ impl FakeApiServer {
         if let Some(objects) = &change.hold_only {
             replica.hold_only(objects.clone())?;
         }
-        match change.state {
-            Some(Running::Running) if replica.is_stopped() => {
-                let failed = |error| Refusal::conflict("replicas", &change.replica.to_string(), error);
-                replica.start().await.map_err(failed)?;
-            }
-            Some(Running::Stopped) => replica.stop().await,
-            _ => {}
+        if let Some(state) = change.state {
+            self.set_replica(change.replica, replica, state).await?;
         }
         match change.view {
             Some(ViewState::Held) if change.hold_only.is_none() => replica.hold(),
@@ -164,6 +159,17 @@ impl FakeApiServer {
             replica.disconnect_watches();
         }
         Ok(Answer::Done {})
+    }
+
+    async fn set_replica(&self, index: usize, replica: &RunningReplica, state: Running) -> Result<(), Refusal> {
+        if state == Running::Stopped {
+            replica.stop().await;
+        } else if replica.is_stopped() {
+            let failed = |error| Refusal::conflict("replicas", &index.to_string(), error);
+            replica.start().await.map_err(failed)?;
+        }
+        replica.set_unready(state == Running::Unready);
+        Ok(())
     }
 }
 

@@ -46,7 +46,7 @@ impl FakeApiServer {
                 "replica": index,
                 "url": replica.url(),
                 "insecureUrl": replica.insecure_url(),
-                "state": if replica.is_stopped() { "stopped" } else { "running" },
+                "state": replica.state(),
                 "view": if is_held { "held" } else { "live" },
                 "clockOffsetSeconds": replica.clock_offset(),
             });

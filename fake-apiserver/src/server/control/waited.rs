@@ -21,7 +21,7 @@ impl FakeApiServer {
     pub(super) async fn wait_for_object(&self, wait: &WaitObject) -> Result<Value, Refusal> {
         wait.check()?;
         let catalog = self.cluster.catalog();
-        let resource = found(&catalog.registry, wait)?;
+        let resource = found(&catalog.registry, &wait.resource, &wait.namespace, &wait.name)?;
         let program = wait.cel.as_deref().map(compiled).transpose()?;
         let seconds = wait.timeout_seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT);
         let until = later(Instant::now(), Duration::from_secs(seconds.into()));
@@ -57,27 +57,32 @@ impl FakeApiServer {
     }
 }
 
-/// The resource of that name.
-fn found<'r>(registry: &'r Registry, wait: &WaitObject) -> Result<&'r Arc<Resource>, Refusal> {
-    let (plural, group) =
-        wait.resource.split_once('.').map_or((&*wait.resource, None), |(plural, group)| (plural, Some(group)));
+/// The resource of that name, of which an object may have that namespace.
+pub(super) fn found<'r>(
+    registry: &'r Registry,
+    resource: &str,
+    namespace: &str,
+    name: &str,
+) -> Result<&'r Arc<Resource>, Refusal> {
+    let (plural, group) = resource.split_once('.').map_or((resource, None), |(plural, group)| (plural, Some(group)));
     let is_it =
         |resource: &&Arc<Resource>| &*resource.plural == plural && group.is_none_or(|group| &*resource.group == group);
     let invalid = |field: &str, value: &str, why: String| {
-        Refusal::invalid("objects", &wait.name, vec![Cause::invalid(field, value, why)])
+        Refusal::invalid("objects", name, vec![Cause::invalid(field, value, why)])
     };
-    let resource = registry.resources().find(is_it).ok_or_else(|| {
+    let found = registry.resources().find(is_it).ok_or_else(|| {
         let names = registry.resources().map(|resource| &*resource.plural);
-        invalid("resource", &wait.resource, format!("no served resource is called so{}", hint(plural, names)))
+        invalid("resource", resource, format!("no served resource is called so{}", hint(plural, names)))
     })?;
-    match (resource.meta.namespaced, wait.namespace.is_empty()) {
+    match (found.meta.namespaced, namespace.is_empty()) {
         (true, true) => Err(invalid("namespace", "", "objects of this resource have one".into())),
-        (false, false) => Err(invalid("namespace", &wait.namespace, "objects of this resource have none".into())),
-        _ => Ok(resource),
+        (false, false) => Err(invalid("namespace", namespace, "objects of this resource have none".into())),
+        _ => Ok(found),
     }
 }
 
-fn shown(entry: &Entry) -> Result<Value, Refusal> {
+/// The object as it is stored.
+pub(super) fn shown(entry: &Entry) -> Result<Value, Refusal> {
     serde_json::from_slice(entry.json()).map_err(Refusal::internal)
 }
 

@@ -65,6 +65,19 @@ impl FakeApiServer {
     }
 }
 
+impl FakeApiServer {
+    pub(super) fn send_bookmarks(&self, on: Option<&Match>) -> Result<Answer, Refusal> {
+        let mut watches = self.watches_of(on.unwrap_or(&Match::default()))?;
+        let allows = |value: &str| matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True");
+        watches.retain(|watched| {
+            let request = watched.request().map(|(cursor, request)| request.request(*cursor));
+            request.is_some_and(|request| request.parameter("allowWatchBookmarks").is_some_and(|value| allows(&value)))
+        });
+        watches.iter().for_each(|watched| watched.bookmark());
+        Ok(Answer::Bookmarked { watches: watches.len() })
+    }
+}
+
 /// The requests to replicas.
 fn on_replicas(replicas: &[usize]) -> Match {
     Match { replicas: replicas.to_vec(), ..Match::default() }

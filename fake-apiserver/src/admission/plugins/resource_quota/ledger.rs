@@ -106,9 +106,7 @@ impl Page {
     }
 
     fn is_current(&self, stored: &BTreeMap<Key, Arc<Entry>>) -> bool {
-        let is_same = |(quota, entry): (&Quota, &Arc<Entry>)| {
-            quota.entry.key == entry.key && quota.entry.revision == entry.revision
-        };
+        let is_same = |(quota, entry): (&Quota, &Arc<Entry>)| Arc::ptr_eq(&quota.entry, entry);
         self.quotas.len() == stored.len() && self.quotas.values().zip(stored.values()).all(is_same)
     }
 
@@ -116,7 +114,7 @@ impl Page {
     fn read(&mut self, stored: BTreeMap<Key, Arc<Entry>>) {
         let mut known = std::mem::take(&mut self.quotas);
         for (key, entry) in stored {
-            let same = known.remove(&key).filter(|quota| quota.entry.revision == entry.revision);
+            let same = known.remove(&key).filter(|quota| Arc::ptr_eq(&quota.entry, &entry));
             self.quotas.insert(key, same.unwrap_or_else(|| Quota::read(entry)));
         }
     }
