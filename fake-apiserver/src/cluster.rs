@@ -17,7 +17,7 @@ use crate::ids::Ids;
 use crate::index::{Current, Index};
 use crate::kubelets::KubeletsPlace;
 use crate::measures::Measures;
-use crate::reconcile::{Event, Reconcilers, Shared, Ticket};
+use crate::reconcile::{Event, Loopback, Reconcilers, Shared, Ticket};
 use crate::registry::Description;
 use crate::reloads::Reloads;
 use crate::repeats::Repeats;
@@ -95,8 +95,16 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Another cluster of that name with that content, which was this one's at some time. The reconcilers have no work in either.
-    pub(crate) fn fork(&self, content: &Frozen, ids: u64, name: &str, stop: &CancellationToken) -> Cluster {
+    /// Another cluster of that name with that content, which was this one's at some time, and reaches itself so. The reconcilers have no work in
+    /// either.
+    pub(crate) fn fork(
+        &self,
+        content: &Frozen,
+        ids: u64,
+        name: &str,
+        loopback: Arc<dyn Loopback>,
+        stop: &CancellationToken,
+    ) -> Cluster {
         let (store, ids) = (content.fork(), Arc::new(Ids::seeded(ids)));
         let catalogs = Arc::new(self.catalogs.fork());
         let recorder = self.log.recorder().of_cluster(name, &store, &catalogs);
@@ -111,7 +119,7 @@ impl Cluster {
             ..self.reconcilers.cluster().clone()
         };
         Cluster {
-            reconcilers: self.reconcilers.fork(shared, stop),
+            reconcilers: self.reconcilers.fork(shared, loopback, stop),
             policy: self.policy.clone(),
             parsed: ParsedObjects::default(),
             forms: Arc::default(),

@@ -18,6 +18,10 @@ pub(crate) const NODE_NAME_KEY: &str = "authentication.kubernetes.io/node-name";
 pub(crate) const NODE_UID_KEY: &str = "authentication.kubernetes.io/node-uid";
 pub(crate) const CREDENTIAL_ID_KEY: &str = "authentication.kubernetes.io/credential-id";
 
+/// `user.SystemPrivilegedGroup`: its members may do everything, in every mode.
+pub const SYSTEM_PRIVILEGED_GROUP: &str = "system:masters";
+/// `user.APIServerUser`: the server, as its own client.
+pub(crate) const API_SERVER: &str = "system:apiserver";
 /// `user.NodesGroup`.
 pub const NODES_GROUP: &str = "system:nodes";
 /// The prefix of the user names of nodes.
@@ -45,6 +49,23 @@ impl User {
     /// The anonymous user.
     pub fn anonymous() -> User {
         User { name: ANONYMOUS.into(), groups: vec![ALL_UNAUTHENTICATED.into()], ..User::default() }
+    }
+
+    /// A user of the control plane, with the groups that authenticators give it.
+    pub(crate) fn of_control_plane(name: &str) -> User {
+        let user = match split_username(name) {
+            Some((namespace, name)) => ServiceAccount { namespace, name, uid: "" }.user(),
+            None => {
+                let groups: &[&str] = match name {
+                    API_SERVER => &[ALL_AUTHENTICATED, SYSTEM_PRIVILEGED_GROUP],
+                    name if name.starts_with(NODE_USERNAME_PREFIX) => &[NODES_GROUP],
+                    _ => &[],
+                };
+                let groups = groups.iter().copied().map(Into::into).collect();
+                User { name: name.into(), groups, ..User::default() }
+            }
+        };
+        user.authenticated()
     }
 
     /// Whether this is the anonymous user.

@@ -204,9 +204,12 @@ impl Plan {
         let more = self.options.flags.iter().filter_map(|flag| flag.strip_prefix(CONTROLLERS)?.strip_prefix('='));
         let controllers = USUAL_CONTROLLERS.into_iter().chain(more).collect::<Vec<_>>().join(",");
         let [certificate, key] = signer_flags();
+        // Each controller is a user of its own, as on most clusters, but where others are asked about users: they would tell of these, too.
+        let are_told = self.options.flags.iter().any(|flag| flag.starts_with("--auth"));
         invocation(
             "kube-controller-manager",
             [
+                format!("--use-service-account-credentials={}", !are_told),
                 format!("--kubeconfig={}", self.kubeconfig().display()),
                 format!("{CONTROLLERS}={controllers}"),
                 "--leader-elect=false".to_owned(),

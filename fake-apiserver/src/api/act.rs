@@ -30,6 +30,8 @@ pub(crate) struct Act<'r> {
     /// The time of that clock when it began, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
+    /// Whether the server sends it to itself: no authorizer is asked what its user may do.
+    pub(crate) is_own: bool,
     /// The `User-Agent` of the user, or "": the field manager, if none is named.
     pub(crate) user_agent: &'r str,
     /// The verb, as authorizers know it.

@@ -3,7 +3,7 @@
 use super::request::audited;
 use super::request::decode::{Expected, Sent, not_registered};
 use super::request::media::{BodyFormat, body_format};
-use super::{Reply, Request, admission};
+use super::{Act, Reply, Request, admission};
 use crate::commit::Change;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult};
@@ -30,36 +30,33 @@ pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     if let Some((name, why)) = request.resource.rules.undeletable.iter().find(|(name, _)| *name == request.name) {
         return Err(ApiError::forbidden(request.resource.storage().qualified(), name, *why));
     }
-    let deletion = delete_key(request, &request.key(), &options).await?.ok_or_else(|| request.not_found())?;
+    let key = request.key();
+    let deletion = delete_key(request, &key, &options).await?.ok_or_else(|| request.not_found())?;
     reply(request, &deletion, &options).await
 }
 
 /// Deletes one object with `options`; `None` if it does not exist.
-pub(super) async fn delete_key(
-    request: &mut Request<'_>,
-    key: &Key,
-    options: &DeleteOptions,
-) -> ApiResult<Option<Deletion>> {
+pub(super) async fn delete_key(act: &mut Act<'_>, key: &Key, options: &DeleteOptions) -> ApiResult<Option<Deletion>> {
     let mut options = Cow::Borrowed(options);
-    while let Some(current) = request.cluster.store.get(key) {
-        request.in_version(current.clone()).await?;
-        let plan = deletion::plan(request.resource, &current, &options, request.now)?;
+    while let Some(current) = act.cluster.store.get(key) {
+        act.in_version(current.clone()).await?;
+        let plan = deletion::plan(act.resource, &current, &options, act.now)?;
         let waited = match &plan.old {
-            Some(old) => admission::delete(request, &options, old).await?,
+            Some(old) => admission::delete(act, &options, old).await?,
             None => false,
         };
         let change = match plan.change {
             // Admission that had to wait is asked again about the removal: first, as upstream, with the object before it was marked.
             Change::PutAndRemove(marked) if waited => {
-                if request.commits.commit(&current, Change::Put(marked)).await.is_ok() {
+                if act.commits.commit(&current, Change::Put(marked)).await.is_ok() {
                     options.to_mut().resource_version = None;
-                    Box::pin(admission::delete(request, &options, &current.object())).await?;
+                    Box::pin(admission::delete(act, &options, &current.object())).await?;
                 }
                 continue;
             }
             change => change,
         };
-        if let Ok(entry) = request.commits.commit(&current, change).await {
+        if let Ok(entry) = act.commits.commit(&current, change).await {
             let line = plan.shown.unwrap_or_else(|| entry.line().clone());
             return Ok(Some(Deletion { entry, line, removed: plan.removes }));
         }

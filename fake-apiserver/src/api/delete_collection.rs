@@ -2,8 +2,12 @@
 
 use super::request::options::ListOptions;
 use super::selection::Selection;
-use super::{Reply, Request, delete, list};
+use super::{Act, Reply, Request, delete, list};
+use crate::commit::deletion::DeleteOptions;
 use crate::error::{ApiError, ApiResult};
+use crate::reconcile::Strides;
+use crate::store::Entry;
+use std::sync::Arc;
 
 pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Reply> {
     let list_options = ListOptions::parse(request.query, false)?;
@@ -13,12 +17,24 @@ pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Re
     if request.resource.meta.namespaced && request.namespace.is_empty() && listing.items.clone().next().is_some() {
         return Err(ApiError::namespace_required());
     }
-    for entry in listing.items.clone() {
-        match delete::delete_key(request, &entry.key, &options).await {
+    each(request, listing.items.clone(), &options).await?;
+    Ok(Reply::List(listing))
+}
+
+/// Deletes objects, until one is refused.
+pub(super) async fn each(
+    act: &mut Act<'_>,
+    entries: impl Iterator<Item = Arc<Entry>>,
+    options: &DeleteOptions,
+) -> ApiResult<()> {
+    let mut strides = Strides::default();
+    for entry in entries {
+        match delete::delete_key(act, &entry.key, options).await {
             // The object is gone; an admission plugin that looks up an object without a name answers so, too.
             Err(error) if error.reason() == "NotFound" => {}
             result => drop(result?),
         }
+        strides.step().await;
     }
-    Ok(Reply::List(listing))
+    Ok(())
 }

@@ -17,7 +17,8 @@ use tree::Value;
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(act: &Act<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
     let Some(grants) = act.resource.rules.grants.filter(|_| act.cluster.policy.has_rbac) else { return Ok(()) };
-    if act.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
+    let is_free = act.is_own || act.user.is_in(SYSTEM_PRIVILEGED_GROUP);
+    if is_free || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
     match grants {

@@ -11,6 +11,7 @@ mod delete;
 mod delete_collection;
 mod escalation;
 mod get;
+mod in_process;
 mod last_applied;
 mod list;
 mod managers;
@@ -28,6 +29,7 @@ mod write;
 
 pub(crate) use act::Act;
 pub(crate) use conversion::Converting;
+pub(crate) use in_process::InProcess;
 pub(crate) use list::{Items, Listing};
 pub(crate) use reply::{Channels, Content, Reply};
 pub(crate) use request::Request;

@@ -2,6 +2,8 @@
 //!
 //! Ports `pkg/kubeapiserver/authorizer/modes` (v1.37.1), and `authorizerfactory` of `k8s.io/apiserver/pkg/authorization` (v0.37.1).
 
+pub use crate::user::SYSTEM_PRIVILEGED_GROUP;
+
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
 use crate::deadline::Deadline;
@@ -9,9 +11,6 @@ use crate::error::ApiResult;
 use crate::store::Store;
 use std::fmt;
 use std::str::FromStr;
-
-/// `user.SystemPrivilegedGroup`: its members may do everything, in every mode.
-pub const SYSTEM_PRIVILEGED_GROUP: &str = "system:masters";
 
 /// A mode of authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,15 @@
-//! Writes of the server itself: by reconcilers, by plugins that note something, by allocations.
+//! Writes of the server itself that are no requests: of the objects of a first start, of what belongs to a write of a client (addresses, quotas,
+//! budgets, namespaces that are provided), of its own endpoints, and about definitions. Reconcilers send requests otherwise (`reconcile/client.rs`).
 //!
 //! ```text
 //!   create ── complete ─────────────┐
 //!   change ── what is wanted ─▶ managers ─▶ encode, or remove ─▶ commit
-//!   apply ─── fields ─▶ merge ──────┘
 //!   delete ── plan ───────────────────────────────────────────────┘
 //! ```
-//! Upstream nearly all of them are requests to itself, by `system:apiserver` or by a service account of kube-controller-manager; here neither
-//! admission nor validation sees them (`docs/internals/consequences-follow-a-write.md` lists them).
+//! Here neither admission nor validation sees them (`docs/internals/consequences-follow-a-write.md` lists them).
 //!
-//! GAP: admission plugins: writes of the server itself and of its built-in controllers, which webhooks and policies do not see
+//! GAP: admission plugins: requests of the server to itself about the objects of its first start, its own endpoints, addresses of services, what
+//! quotas have used, disruptions by evictions, provisioned namespaces and the status of definitions, which webhooks and policies do not see
 
 use super::deletion::{self, DeleteOptions};
 use super::{Change, Commits, draft, size};
@@ -23,9 +23,9 @@ use crate::registry::{Context, Resource};
 use crate::store::{CreateError, Draft, Entry, Key, Parent};
 use jiff::Timestamp;
 use std::sync::Arc;
-use tree::{Map, Value};
+use tree::Value;
 
-/// The field manager of the server's own writes, but for those of some reconcilers.
+/// The field manager of these writes.
 const MANAGER: &str = "kube-apiserver";
 
 /// A part of the server that writes objects of a resource.
@@ -35,8 +35,6 @@ pub(crate) struct Own<'o> {
     commits: Commits<'o>,
     ids: &'o Ids,
     now: Timestamp,
-    /// The field manager.
-    manager: &'static str,
     /// The subresource through which it writes; empty for the object itself.
     subresource: &'static str,
 }
@@ -44,12 +42,7 @@ pub(crate) struct Own<'o> {
 impl<'o> Own<'o> {
     /// The server itself, at that time.
     pub(crate) fn new(resource: &'o Resource, commits: Commits<'o>, ids: &'o Ids, now: Timestamp) -> Self {
-        Own { resource, commits, ids, now, manager: MANAGER, subresource: "" }
-    }
-
-    /// This one under the name of another field manager.
-    pub(crate) fn by(self, manager: &'static str) -> Self {
-        Own { manager, ..self }
+        Own { resource, commits, ids, now, subresource: "" }
     }
 
     /// This one through a subresource.
@@ -105,9 +98,12 @@ impl<'o> Own<'o> {
         key: &Key,
         mut wanted: impl FnMut(&Entry, &Value) -> ApiResult<Option<Value>>,
     ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
-        let made = self
-            .make(key, |entry, old| wanted(entry, old)?.map(|mut new| self.changed(entry, old, &mut new)).transpose());
-        made.await
+        let changed = self.commits.change(key, |entry| {
+            let old = entry.object();
+            let Some(mut new) = wanted(entry, &old)? else { return Ok((Change::Leave, false)) };
+            Ok((self.changed(entry, &old, &mut new)?, true))
+        });
+        changed.await
     }
 
     /// The change of a stored object, whose tree is `old`, to another one, which gets its managers.
@@ -122,44 +118,9 @@ impl<'o> Own<'o> {
             return Ok(Change::Leave);
         }
         self.resource.track(self.writer(&format_seconds(self.now)), Some(old), new);
-        self.put(entry, new)
-    }
-
-    /// The same as [`Self::change`] by a forced apply of the fields that `wanted` returns.
-    ///
-    /// # Errors
-    /// As [`Self::change`].
-    pub(crate) async fn apply(
-        &self,
-        key: &Key,
-        mut wanted: impl FnMut(&Entry, &Value) -> ApiResult<Option<Map>>,
-    ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
-        let made = self.make(key, |entry, old| {
-            wanted(entry, old)?.map(|fields| self.put(entry, &self.applied(old, fields)?)).transpose()
-        });
-        made.await
-    }
-
-    /// Makes the change of a stored object that `planned` returns, or leaves it as it is; else as [`Self::change`].
-    async fn make(
-        &self,
-        key: &Key,
-        mut planned: impl FnMut(&Entry, &Value) -> ApiResult<Option<Change>>,
-    ) -> ApiResult<Option<(Arc<Entry>, bool)>> {
-        let changed = self.commits.change(key, |entry| {
-            let change = planned(entry, &entry.object())?;
-            let is_meant = change.is_some();
-            Ok((change.unwrap_or(Change::Leave), is_meant))
-        });
-        changed.await
-    }
-
-    /// The object after a forced apply of those fields.
-    ///
-    /// # Errors
-    /// 500, if the objects do not have the form of their type.
-    pub(crate) fn applied(&self, old: &Value, fields: Map) -> ApiResult<Value> {
-        self.resource.apply(self.writer(&format_seconds(self.now)), old, fields)
+        let draft = draft(self.resource, new)?;
+        size::check(self.resource, &draft, Some(entry.revision))?;
+        Ok(Change::Put(draft))
     }
 
     /// Deletes an object, or takes the next step of its deletion. Returns whether it is gone.
@@ -174,13 +135,7 @@ impl<'o> Own<'o> {
         Ok(deletion.await?.is_none_or(|(_, removes)| removes))
     }
 
-    fn put(&self, entry: &Entry, new: &Value) -> ApiResult<Change> {
-        let draft = draft(self.resource, new)?;
-        size::check(self.resource, &draft, Some(entry.revision))?;
-        Ok(Change::Put(draft))
-    }
-
     fn writer<'w>(&self, now: &'w str) -> Writer<'w> {
-        Writer { manager: self.manager, subresource: self.subresource, now }
+        Writer { manager: MANAGER, subresource: self.subresource, now }
     }
 }

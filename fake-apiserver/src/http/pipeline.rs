@@ -282,6 +282,7 @@ impl<'r> Exchange<'r> {
                 clock: &self.replica.clock,
                 now: self.now,
                 user,
+                is_own: false,
                 user_agent: header(self.parts, USER_AGENT),
                 verb: self.verb,
                 registry: &catalog.registry,

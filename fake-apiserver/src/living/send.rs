@@ -1,7 +1,7 @@
 //! The requests of loops, through the one pipeline.
 
+use crate::auth::User;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use crate::auth::{ALL_AUTHENTICATED, User};
 use crate::http::{Peer, Replica, Wire, serve};
 use crate::version::{git_version, platform};
 use bytes::Bytes;
@@ -36,7 +36,7 @@ pub(super) struct Sender {
 impl Sender {
     /// The client that the loop is.
     pub(super) fn of(profile: &Profile) -> Sender {
-        let user = user(profile.user);
+        let user = User::of_control_plane(profile.user);
         let mut agent = format!("{}/{} ({}) kubernetes/{COMMIT}", profile.program, git_version(), platform());
         if is_service_account(&user.name) {
             agent = format!("{agent}/{}", user.name);
@@ -101,17 +101,4 @@ impl Sender {
 
 fn is_service_account(name: &str) -> bool {
     name.starts_with("system:serviceaccount:")
-}
-
-/// The user of that name, with the groups that authenticators give it.
-fn user(name: &str) -> User {
-    let mut groups = Vec::new();
-    if is_service_account(name) {
-        let namespace = name.split(':').nth(2).unwrap_or_default();
-        groups.extend(["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]);
-    } else if name.starts_with("system:node:") {
-        groups.push("system:nodes".to_owned());
-    }
-    groups.push(ALL_AUTHENTICATED.to_owned());
-    User { name: name.to_owned(), groups, ..User::default() }
 }

@@ -7,11 +7,11 @@
 //! Follows `pkg/controlplane/controller/crdregistration` (v1.37.1), and `pkg/controllers/autoregister` of `k8s.io/kube-aggregator`
 //! (v0.37.1).
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::recorded;
 use super::shared::Shared;
-use crate::commit::Own;
 use crate::commit::deletion::DeleteOptions;
 use crate::error::ApiResult;
 use crate::object::meta;
@@ -69,12 +69,12 @@ async fn create_built_in(cluster: &Context<'_>, registry: &Registry) {
 
 /// Creates and repairs the API services of a group's custom versions, and deletes those of other versions.
 async fn sync_custom(cluster: &Context<'_>, registry: &Registry, group: &str) -> ApiResult<()> {
-    let own = cluster.own(registry.known(ids::API_SERVICES));
+    let client = Client::of_server(cluster, registry.known(ids::API_SERVICES));
     let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_defined());
     let versions: BTreeSet<&str> = of_group.map(|served| &*served.version.name).collect();
     let versions: Vec<&str> = versions.into_iter().filter(|version| !registry.has_built_in(group, version)).collect();
     for version in &versions {
-        ensure(own, group, version).await?;
+        ensure(client, group, version).await?;
     }
     let snapshot = cluster.store.snapshot();
     let all = Scope::all(ids::API_SERVICES);
@@ -83,7 +83,8 @@ async fn sync_custom(cluster: &Context<'_>, registry: &Registry, group: &str) ->
         version.is_some_and(|version| !versions.contains(&version)) && is_managed(&entry.object())
     });
     for entry in others {
-        own.delete(&entry.key, &DeleteOptions::default()).await?;
+        let options = DeleteOptions { uid: Some(entry.meta.uid.to_string()), ..DeleteOptions::default() };
+        client.delete(&entry.key, &options).await?;
     }
     Ok(())
 }
@@ -93,23 +94,23 @@ fn is_managed(service: &Value) -> bool {
 }
 
 /// Creates the API service of a version, or repairs the spec of one that is managed.
-async fn ensure(own: Own<'_>, group: &str, version: &str) -> ApiResult<()> {
+async fn ensure(client: Client<'_>, group: &str, version: &str) -> ApiResult<()> {
     let name = format!("{version}.{group}");
     let key = Key::new(ids::API_SERVICES, "", &name);
     let spec = json!({"group": group, "version": version, "groupPriorityMinimum": 1000, "versionPriority": 100});
-    let changed = own.change(&key, |_, old| {
-        Ok(is_managed(old).then(|| {
+    let exists = client.change(&key, |old| {
+        (is_managed(old) && old["spec"] != spec).then(|| {
             let mut new = old.clone();
             new["spec"] = spec.clone();
             new
-        }))
+        })
     });
-    if changed.await?.is_none() {
+    if !exists.await? {
         let service = json!({
             "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
             "metadata": {"name": name, "labels": {MANAGED.0: MANAGED.1}}, "spec": spec,
         });
-        own.create(service, None).await?.ok();
+        return client.create(service).await;
     }
     Ok(())
 }

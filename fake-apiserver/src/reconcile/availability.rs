@@ -10,6 +10,7 @@
 //!
 //! GAP: apiservices: a deleted one of this server does not take its group out of discovery
 
+use super::client::Client;
 use super::event::Event;
 use super::probe::probe;
 use super::reconciler::{Context, Reconciler};
@@ -110,13 +111,12 @@ impl Reconciler for Availability {
     fn sync<'a>(&'a self, name: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         async move {
             let (catalog, time) = (context.catalog(), format_seconds(context.now));
-            let own = context.own(catalog.registry.known(ids::API_SERVICES)).through("status");
+            let client = Client::of_server(context, catalog.registry.known(ids::API_SERVICES)).through("status");
             let key = Key::new(ids::API_SERVICES, "", name);
             let Some(probed) = self.probed(context, &key).await else { return Ok(()) };
-            let changed = own.change(&key, |_, old| {
+            let changed = client.change(&key, |old| {
                 let found = found(old, &context.store.snapshot(), context);
-                let found = found.or_else(|| probed.clone());
-                Ok(found.and_then(|found| changed(old, &found, &time)))
+                changed(old, &found.or_else(|| probed.clone())?, &time)
             });
             changed.await.map(drop)
         }

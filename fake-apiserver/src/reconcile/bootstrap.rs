@@ -5,7 +5,7 @@
 
 use super::{Event, Reconcilers, Shared, recorded, system_namespaces};
 use crate::clock::format_micros;
-use crate::commit::Own;
+use crate::commit::{Commits, Own};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{RBAC_GROUP, ids};
 use crate::store::{CreateError, Entry};
@@ -27,8 +27,9 @@ const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
 /// If an object cannot be encoded.
 pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[SocketAddr]) -> ApiResult<()> {
     let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
-    let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
-    let (catalog, inherited) = (cluster.catalog(), cluster.store.snapshot());
+    let (catalog, now) = (cluster.catalog(), cluster.clock.now());
+    // Reconcilers see them when all are there.
+    let commits = Commits::new(&cluster.store, None);
     for name in system_namespaces::NAMES {
         let own = Own::new(catalog.registry.known(ids::NAMESPACES), commits, &cluster.ids, now);
         stored(own.create(system_namespaces::namespace(name), None).await?)?;
@@ -45,7 +46,7 @@ pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[S
         let own = Own::new(catalog.registry.known(ids::LEASES), commits, &cluster.ids, now);
         stored(own.create(lease, None).await?)?;
     }
-    for entry in inherited.all() {
+    for entry in cluster.store.snapshot().all() {
         ticket.note(&Event::Stored(entry, None));
     }
     ticket.note(&Event::Start);

@@ -4,6 +4,7 @@
 //! Follows `pkg/controlplane/controller/clusterauthenticationtrust` (v1.37.1), which looks every minute, and leaves out expired
 //! certificates.
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::{Shared, Trusted};
@@ -58,23 +59,23 @@ impl Reconciler for ClientAuthorities {
 /// Creates the config map, or adds what it lacks.
 async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let (writer, own) = (cluster.own(catalog.registry.known(ids::CONFIG_MAPS)), &cluster.options.trusted);
+    let client = Client::of_server(cluster, catalog.registry.known(ids::CONFIG_MAPS));
+    let own = &cluster.options.trusted;
     let key = Key::new(ids::CONFIG_MAPS, NAMESPACE, NAME);
-    let changed = writer.change(&key, |_, old| {
+    let exists = client.change(&key, |old| {
         // As upstream, a text there that cannot be read as a list stays.
-        Ok(data(own, &old["data"]).map(|data| {
-            let mut new = old.clone();
-            new["data"] = data;
-            new
-        }))
+        let data = data(own, &old["data"]).filter(|data| *data != old["data"])?;
+        let mut new = old.clone();
+        new["data"] = data;
+        Some(new)
     });
-    if changed.await?.is_none() {
+    if !exists.await? {
         let object = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": NAME, "namespace": NAMESPACE},
             "data": data(own, &Value::Null).expect("nothing is well-formed"),
         });
-        writer.create(object, None).await?.ok();
+        return client.create(object).await;
     }
     Ok(())
 }

@@ -8,11 +8,12 @@
 //! for those that the role concerns. A key is the name of an aggregated role. Follows `pkg/controller/clusterroleaggregation` of
 //! Kubernetes v1.37.1.
 
+use super::client::Client;
 use super::event::Event;
+use super::loopback::Account;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use super::strides::Strides;
-use crate::commit::Own;
 use crate::error::ApiResult;
 use crate::index::{Index, Place};
 use crate::object::selector::LabelSelector;
@@ -27,8 +28,11 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tree::Value;
 
-/// The manager of the aggregated rules.
-const MANAGER: &str = "clusterrole-aggregation-controller";
+/// The controller as a client, and the manager of the aggregated rules.
+const ACCOUNT: Account = Account {
+    user: "system:serviceaccount:kube-system:clusterrole-aggregation-controller",
+    manager: "clusterrole-aggregation-controller",
+};
 /// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
@@ -96,12 +100,12 @@ impl ClusterRoles {
     /// Sets the rules of an aggregated role, and of those that aggregate it in turn.
     async fn aggregate(&self, name: &str, cluster: &Context<'_>) -> ApiResult<()> {
         let (catalog, mut strides) = (cluster.catalog(), Strides::default());
-        let own = cluster.own(catalog.registry.known(ids::CLUSTER_ROLES)).by(MANAGER);
+        let client = Client::new(cluster, ACCOUNT, catalog.registry.known(ids::CLUSTER_ROLES));
         let mut wanted = BTreeSet::from([Box::<str>::from(name)]);
         for _ in 0..LONGEST_CHAIN {
             let mut next = BTreeSet::new();
             for name in wanted {
-                if let Some(filled) = fill(own, cluster, &name).await? {
+                if let Some(filled) = fill(client, cluster, &name).await? {
                     next.extend(Aggregated::current(&cluster.store).that_select(&filled));
                 }
                 strides.step().await;
@@ -116,24 +120,23 @@ impl ClusterRoles {
 }
 
 /// Sets the aggregated rules of a role. Returns it, if it had others.
-async fn fill(own: Own<'_>, cluster: &Context<'_>, name: &str) -> ApiResult<Option<Arc<Entry>>> {
+async fn fill(client: Client<'_>, cluster: &Context<'_>, name: &str) -> ApiResult<Option<Arc<Entry>>> {
     let key = Key::new(ids::CLUSTER_ROLES, "", name);
-    let changed = own.apply(&key, |current, old| {
-        let role = Role::stored(current);
-        // Later than the role: who changes one of the selected after this is followed by another run.
-        let selected = selected(&role, name, &cluster.store.snapshot());
-        let rules = each_once(&selected);
-        if role.gathers.is_none() || rules.iter().copied().eq(&role.rules) {
-            return Ok(None);
-        }
-        // Where nothing is left to aggregate, only rules that were aggregated are removed.
-        if rules.is_empty() && !managers::has_applied(old, MANAGER) {
-            return Ok(None);
-        }
-        let applied = (!rules.is_empty()).then(|| ("rules", rules.into_iter().map(Rule::value).collect::<Value>()));
-        Ok(Some(applied.into_iter().collect()))
-    });
-    Ok(changed.await?.filter(|(_, changed)| *changed).map(|(role, _)| role))
+    let Some(current) = cluster.store.get(&key) else { return Ok(None) };
+    let role = Role::stored(&current);
+    // Later than the role: who changes one of the selected after this is followed by another run.
+    let selected = selected(&role, name, &cluster.store.snapshot());
+    let rules = each_once(&selected);
+    if role.gathers.is_none() || rules.iter().copied().eq(&role.rules) {
+        return Ok(None);
+    }
+    // Where nothing is left to aggregate, only rules that were aggregated are removed.
+    if rules.is_empty() && !managers::has_applied(&current.object(), ACCOUNT.manager) {
+        return Ok(None);
+    }
+    let applied = (!rules.is_empty()).then(|| ("rules", rules.into_iter().map(Rule::value).collect::<Value>()));
+    client.apply(&key, applied.into_iter().collect()).await?;
+    Ok(cluster.store.get(&key))
 }
 
 /// All other roles that a role selects, in the order of its selectors.

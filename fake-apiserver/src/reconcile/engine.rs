@@ -1,6 +1,7 @@
 //! The engine: it turns events into works, and lets the reconcilers do them, in a task that it has while there are any.
 
 use super::event::{Event, EventSink};
+use super::loopback::Loopback;
 use super::queue::{Queue, Run, RunEnd, Work};
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
@@ -20,6 +21,8 @@ use tokio_util::task::TaskTracker;
 /// The reconcilers of a cluster, with their works.
 pub(super) struct Engine {
     pub(super) cluster: Shared,
+    /// The server that they send requests to.
+    loopback: Arc<dyn Loopback>,
     /// In the order in which works that are ready at the same time are done.
     pub(super) reconcilers: Vec<Arc<dyn Reconciler>>,
     queue: Queue,
@@ -34,6 +37,7 @@ impl Engine {
     /// An engine of those reconcilers, whose tasks run there, until `stop`.
     pub(super) fn new(
         cluster: Shared,
+        loopback: Arc<dyn Loopback>,
         reconcilers: Vec<Arc<dyn Reconciler>>,
         stop: CancellationToken,
         runtime: Handle,
@@ -42,6 +46,7 @@ impl Engine {
         tasks.close();
         Arc::new_cyclic(|own| Engine {
             cluster,
+            loopback,
             reconcilers,
             queue: Queue::new(stop),
             is_running: AtomicBool::new(false),
@@ -68,9 +73,12 @@ impl Engine {
         end
     }
 
-    /// Completes when there is nothing left to do, or nothing more will be done.
-    pub(super) async fn ended(&self) {
-        self.tasks.wait().await;
+    /// Completes when there is nothing left to do but what fails again and again, or nothing more will be done.
+    pub(super) async fn rested(&self) {
+        tokio::select! {
+            () = self.tasks.wait() => {}
+            () = self.queue.rested(), if !self.queue.has_ended() => {}
+        }
     }
 
     /// Does all works, until there are none, or the queue ends.
@@ -102,14 +110,15 @@ impl Engine {
 
     async fn perform(self: &Arc<Self>, work: Work, run: Run) {
         let ticket = Ticket::new(&**self, Some(work.reconciler));
-        let context = Context::new(&self.cluster, &ticket, &run);
-        let sync = self.reconcilers[work.reconciler].sync(&work.key, &context);
+        let context = Context::new(&self.cluster, &*self.loopback, &ticket, &run);
+        let reconciler = &self.reconcilers[work.reconciler];
+        let sync = reconciler.sync(&work.key, &context);
         let outcome = AssertUnwindSafe(sync).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("it panicked")));
         if let Err(error) = &outcome {
             tracing::error!(?work, %error, "Reconciling failed");
         }
-        self.queue.end(&work, outcome.is_ok());
+        self.queue.end(&work, outcome.map_err(|_| reconciler.longest_delay()));
         ticket.done().await;
         run.end.cancel();
     }

@@ -9,6 +9,7 @@
 //! `pkg/util/flowcontrol/apf_controller.go` of `k8s.io/apiserver` (v0.37.1). Here all is done before the response to the write that
 //! calls for it. Objects that are marked as maintained and are not those of this version stay.
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::recorded::{self, Recorded};
@@ -18,9 +19,10 @@ use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{Registry, Resource, ids, items, text};
 use crate::schema::quote;
-use crate::store::{Key, Scope};
+use crate::store::{Entry, Key, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 use tree::{Value, json};
 
 /// The keys.
@@ -63,7 +65,7 @@ impl Reconciler for FlowControl {
             let schemas = catalog.registry.known(ids::FLOW_SCHEMAS);
             let snapshot = context.store.snapshot();
             for entry in snapshot.range(&Scope::all(schemas.id), "") {
-                set_status(context, schemas, &entry.key).await?;
+                set_status(context, schemas, entry).await?;
             }
             Ok(())
         }
@@ -75,15 +77,9 @@ impl Reconciler for FlowControl {
 async fn ensure(cluster: &Context<'_>, registry: &Registry, recorded: Recorded) -> ApiResult<()> {
     let is_schema = recorded.kind() == "FlowSchema";
     let id = if is_schema { ids::FLOW_SCHEMAS } else { ids::PRIORITY_LEVEL_CONFIGURATIONS };
-    let (own, key) = (cluster.own(registry.known(id)).by(PRODUCER), Key::new(id, "", recorded.name()));
-    let changed = own.change(&key, |_, old| {
-        let Some(mut new) = revised(old, &recorded.object(cluster.now)) else { return Ok(None) };
-        if new["spec"] != old["spec"] {
-            meta::set(&mut new, "generation", meta::generation(old).wrapping_add(1));
-        }
-        Ok(Some(new))
-    });
-    if changed.await?.is_none()
+    let client = Client::of_server(cluster, registry.known(id)).by(PRODUCER);
+    let key = Key::new(id, "", recorded.name());
+    if !client.change(&key, |old| revised(old, &recorded.object(cluster.now))).await?
         && let Some(draft) = recorded.drafted(registry, cluster, cluster.now)
     {
         cluster.commits.create(draft, None).await.ok();
@@ -125,38 +121,32 @@ fn parse_bool(text: &str) -> Option<bool> {
 }
 
 /// Says in the status of a flow schema whether its priority level exists (`presyncFlowSchemaStatus`).
-async fn set_status(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiResult<()> {
+async fn set_status(cluster: &Context<'_>, resource: &Arc<Resource>, schema: &Entry) -> ApiResult<()> {
+    let stored = schema.object();
+    let level = text(&stored, "/spec/priorityLevelConfiguration/name");
+    // The mandatory ones are there, even if they are not stored.
+    let exists = matches!(level, EXEMPT | CATCH_ALL)
+        || cluster.store.get(&Key::new(ids::PRIORITY_LEVEL_CONFIGURATIONS, "", level)).is_some();
+    let (status, reason, end) =
+        if exists { ("False", "Found", "and it exists") } else { ("True", "NotFound", "but there is no such object") };
+    let message =
+        format!("This FlowSchema references the PriorityLevelConfiguration object named {} {end}", quote(level));
     let time = format_seconds(cluster.now);
-    let own = cluster.own(resource).by(CONSUMER).through("status");
-    let changed = own.apply(key, |_, old| {
-        let level = text(old, "/spec/priorityLevelConfiguration/name");
-        // The mandatory ones are there, even if they are not stored.
-        let exists = matches!(level, EXEMPT | CATCH_ALL)
-            || cluster.store.get(&Key::new(ids::PRIORITY_LEVEL_CONFIGURATIONS, "", level)).is_some();
-        let (status, reason, end) = if exists {
-            ("False", "Found", "and it exists")
-        } else {
-            ("True", "NotFound", "but there is no such object")
-        };
-        let message =
-            format!("This FlowSchema references the PriorityLevelConfiguration object named {} {end}", quote(level));
-        let dangling = json!({
-            "type": "Dangling", "status": status, "lastTransitionTime": time, "reason": reason, "message": message,
-        });
-        let mut conditions = items(old, "/status/conditions").to_vec();
-        let known = conditions.iter().position(|condition| condition["type"] == "Dangling");
-        let is_same =
-            |known: &Value| ["status", "reason", "message"].iter().all(|name| known[*name] == dangling[*name]);
-        match known {
-            Some(at) if is_same(&conditions[at]) => return Ok(None),
-            Some(at) => conditions[at] = dangling,
-            None => conditions.push(dangling),
-        }
-        let mut status = old["status"].clone();
-        status["conditions"] = conditions.into();
-        Ok(Some([("status", status)].into_iter().collect()))
+    let dangling = json!({
+        "type": "Dangling", "status": status, "lastTransitionTime": time, "reason": reason, "message": message,
     });
-    changed.await.map(drop)
+    let mut conditions = items(&stored, "/status/conditions").to_vec();
+    let known = conditions.iter().position(|condition| condition["type"] == "Dangling");
+    let is_same = |known: &Value| ["status", "reason", "message"].iter().all(|name| known[*name] == dangling[*name]);
+    match known {
+        Some(at) if is_same(&conditions[at]) => return Ok(()),
+        Some(at) => conditions[at] = dangling,
+        None => conditions.push(dangling),
+    }
+    let mut status = stored["status"].clone();
+    status["conditions"] = conditions.into();
+    let client = Client::of_server(cluster, resource).by(CONSUMER).through("status");
+    client.apply(&schema.key, [("status", status)].into_iter().collect()).await
 }
 
 #[cfg(test)]

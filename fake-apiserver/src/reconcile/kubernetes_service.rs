@@ -3,12 +3,13 @@
 //! Upstream checks every ten seconds that all of it exists; here it is repaired before the response to the write that changed it.
 //! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::allocation::first_address;
 use crate::clock::format_seconds;
-use crate::commit::{Own, draft, namespace};
+use crate::commit::namespace;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{Registry, ids, items, text};
@@ -16,7 +17,7 @@ use crate::store::{CreateError, Key, ResourceId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use tree::{Map, Value, json};
+use tree::{Value, json};
 
 const NAMESPACE: &str = "default";
 const NAME: &str = "kubernetes";
@@ -58,13 +59,8 @@ async fn sync(cluster: &Context<'_>, is_start: bool) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let sync = Sync { cluster, registry: &catalog.registry };
     sync.range().await?;
-    let access = cluster.access(&catalog);
     if sync.get(ids::SERVICES).is_none() {
-        let mut service = sync.service();
-        let begun = cluster.allocations.begin(access, &mut service, None).await?;
-        let stored = sync.store_completed(ids::SERVICES, &service).await;
-        begun.finish(stored.is_ok()).await;
-        stored?;
+        sync.client(ids::SERVICES).create(sync.service()).await?;
     }
     if !cluster.options.endpoints {
         return Ok(());
@@ -87,27 +83,20 @@ impl Sync<'_> {
         self.cluster.store.get(&Self::key(id)).map(|entry| entry.object())
     }
 
-    fn own(&self, id: ResourceId) -> Own<'_> {
-        self.cluster.own(self.registry.known(id))
+    fn client(&self, id: ResourceId) -> Client<'_> {
+        Client::of_server(self.cluster, self.registry.known(id))
     }
 
-    /// Completes and stores a new object.
-    async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
-        self.own(id).complete(&mut object);
-        self.store_completed(id, &object).await
-    }
-
-    async fn store_completed(&self, id: ResourceId, object: &Value) -> ApiResult<()> {
-        let parent = namespace::parent(meta::namespace(object));
-        match self.cluster.commits.create(draft(self.registry.known(id), object)?, parent.as_ref()).await {
-            Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
-            Err(_) => Err(ApiError::internal(format!("the namespace {NAMESPACE} takes no {NAME}"))),
+    /// Stores endpoints, or a slice of them, if `new`; otherwise changes them so that they are as `wanted`. No request could: their address may
+    /// be that of the host alone.
+    async fn put(&self, id: ResourceId, new: Option<Value>, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
+        let (own, key) = (self.cluster.own(self.registry.known(id)), Self::key(id));
+        if let Some(object) = new {
+            return match own.create(object, namespace::parent(NAMESPACE).as_ref()).await? {
+                Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
+                Err(_) => Err(ApiError::internal(format!("the namespace {NAMESPACE} takes no {NAME}"))),
+            };
         }
-    }
-
-    /// Applies `wanted` to a stored object, and writes the result if it differs.
-    async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
-        let (own, key) = (self.own(id), Self::key(id));
         let changed = own.change(&key, |_, old| {
             let mut object = old.clone();
             wanted(&mut object);
@@ -123,7 +112,6 @@ impl Sync<'_> {
     async fn range(&self) -> ApiResult<()> {
         let id = ids::SERVICE_CIDRS;
         let ranges: Vec<String> = self.cluster.allocations.ranges().iter().map(ToString::to_string).collect();
-        let existing = self.get(id);
         let is_right = |object: &Value| {
             let is_ready =
                 items(object, "/status/conditions").iter().any(|condition| text(condition, "/type") == "Ready");
@@ -131,28 +119,23 @@ impl Sync<'_> {
                 || object["spec"]["cidrs"] != Value::from(ranges.clone())
                 || meta::deletion_timestamp(object).is_some()
         };
-        if existing.as_ref().is_some_and(is_right) {
-            return Ok(());
+        match self.get(id) {
+            Some(object) if is_right(&object) => return Ok(()),
+            Some(_) => {}
+            None => {
+                let object = json!({
+                    "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+                    "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
+                });
+                self.client(id).create(object).await?;
+            }
         }
-        let is_new = existing.is_none();
-        let old = existing.unwrap_or_else(|| {
-            let mut object = json!({
-                "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
-                "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
-            });
-            self.own(id).complete(&mut object);
-            object
-        });
         let status = json!({"conditions": [{
             "type": "Ready", "status": "True", "message": "Kubernetes default Service CIDR is ready",
             "lastTransitionTime": format_seconds(self.cluster.now),
         }]});
-        let ready: Map = [("status", status)].into_iter().collect();
-        let own = self.own(id).by(RANGE_CONTROLLER).through("status");
-        if is_new {
-            return self.store_completed(id, &own.applied(&old, ready)?).await;
-        }
-        own.apply(&Self::key(id), |_, _| Ok(Some(ready.clone()))).await.map(drop)
+        let client = self.client(id).by(RANGE_CONTROLLER).through("status");
+        client.apply(&Self::key(id), [("status", status)].into_iter().collect()).await
     }
 
     fn address(&self) -> IpAddr {
@@ -165,7 +148,7 @@ impl Sync<'_> {
 
     fn service(&self) -> Value {
         let ip = self.cluster.allocations.ranges().first().map(|range| first_address(*range).to_string());
-        let mut service = json!({
+        json!({
             "apiVersion": "v1", "kind": "Service",
             "metadata": {
                 "name": NAME, "namespace": NAMESPACE,
@@ -178,9 +161,7 @@ impl Sync<'_> {
                 }],
                 "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
             },
-        });
-        self.own(ids::SERVICES).complete(&mut service);
-        service
+        })
     }
 
     fn port(&self) -> Value {
@@ -193,15 +174,14 @@ impl Sync<'_> {
         let addresses = json!([{"ip": self.address().to_string()}]);
         let ports = json!([self.port()]);
         let subsets = json!([{"addresses": addresses, "ports": ports}]);
-        if self.get(ids::ENDPOINTS).is_none() {
-            let object = json!({
+        let new = self.get(ids::ENDPOINTS).is_none().then(|| {
+            json!({
                 "apiVersion": "v1", "kind": "Endpoints",
                 "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": {SKIP_MIRROR: "true"}},
                 "subsets": subsets,
-            });
-            return self.create(ids::ENDPOINTS, object).await;
-        }
-        let change = self.change(ids::ENDPOINTS, |object| {
+            })
+        });
+        let put = self.put(ids::ENDPOINTS, new, |object| {
             if meta::labels(object).get(SKIP_MIRROR) != Some("true") {
                 object["metadata"]["labels"][SKIP_MIRROR] = "true".into();
             }
@@ -216,7 +196,7 @@ impl Sync<'_> {
                 _ => object["subsets"] = subsets.clone(),
             }
         });
-        change.await
+        put.await
     }
 
     /// The endpoint slice with the same content as the endpoints.
@@ -233,18 +213,17 @@ impl Sync<'_> {
         let port = |port: &Value| json!({"name": text(port, "/name"), "port": port["port"].clone(), "protocol": text(port, "/protocol")});
         let ports: Vec<Value> = of("/ports").iter().map(port).collect();
         let labels = json!({"kubernetes.io/service-name": NAME});
-        if self.get(ids::ENDPOINT_SLICES).is_none() {
-            let object = json!({
+        let new = self.get(ids::ENDPOINT_SLICES).is_none().then(|| {
+            json!({
                 "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": address_type,
                 "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": labels}, "endpoints": all, "ports": ports,
-            });
-            return self.create(ids::ENDPOINT_SLICES, object).await;
-        }
-        let change = self.change(ids::ENDPOINT_SLICES, |object| {
+            })
+        });
+        let put = self.put(ids::ENDPOINT_SLICES, new, |object| {
             object["endpoints"] = all.clone().into();
             object["ports"] = ports.clone().into();
             object["metadata"]["labels"] = labels.clone();
         });
-        change.await
+        put.await
     }
 }

@@ -8,15 +8,14 @@
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::clock::{Clock, plus};
-use crate::commit::Own;
-use crate::deadline::Deadline;
-use crate::error::{ApiError, ApiResult};
-use crate::registry::{self, child, ids, text};
-use crate::store::{CreateError, Key};
+use crate::error::ApiResult;
+use crate::registry::{child, ids, text};
+use crate::store::Key;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
@@ -120,7 +119,7 @@ impl LegacyTokens {
     async fn track(&self, cluster: &Context<'_>) -> ApiResult<()> {
         let now = cluster.now;
         let catalog = cluster.catalog();
-        let own = cluster.own(catalog.registry.known(ids::CONFIG_MAPS));
+        let client = Client::of_server(cluster, catalog.registry.known(ids::CONFIG_MAPS));
         let key = Key::new(ids::CONFIG_MAPS, NAMESPACE, NAME);
         let created = match self.created.load(Ordering::Relaxed) {
             NEVER => None,
@@ -135,47 +134,33 @@ impl LegacyTokens {
                 Ok(())
             }
             Step::Create => {
-                create(own, cluster.now).await?;
+                create(client, now).await?;
                 self.created.store(now.as_second(), Ordering::Relaxed);
                 Ok(())
             }
-            Step::Repair => repair(own, cluster, &key).await,
+            Step::Repair => repair(client, &key, now).await,
         }
     }
 }
 
-async fn repair(own: Own<'_>, cluster: &Context<'_>, key: &Key) -> ApiResult<()> {
-    let (now, resource) = (cluster.now, own.resource);
-    let repaired = own.change(key, |_, old| {
-        if step(Some(old), None, now) != Step::Repair {
-            return Ok(None);
-        }
-        let mut new = old.clone();
-        *child(child(&mut new, "data"), SINCE) = today(now);
-        // The ConfigMap may be immutable.
-        let deadline = Deadline::default();
-        let context = registry::Context::of_server(&resource.storage().api_version, &cluster.store, now, &deadline);
-        let errors = resource.validate(&context, &new, Some(old)).errors;
-        if !errors.is_empty() {
-            return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
-        }
-        Ok(Some(new))
+async fn repair(client: Client<'_>, key: &Key, now: Timestamp) -> ApiResult<()> {
+    let repaired = client.change(key, |old| {
+        (step(Some(old), None, now) == Step::Repair).then(|| {
+            let mut new = old.clone();
+            *child(child(&mut new, "data"), SINCE) = today(now);
+            new
+        })
     });
     repaired.await.map(drop)
 }
 
-async fn create(own: Own<'_>, now: Timestamp) -> ApiResult<()> {
+async fn create(client: Client<'_>, now: Timestamp) -> ApiResult<()> {
     let object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": NAME, "namespace": NAMESPACE},
         "data": { SINCE: today(now) },
     });
-    match own.create(object, None).await? {
-        Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
-        Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
-            Err(ApiError::internal("a create without conditions met one"))
-        }
-    }
+    client.create(object).await
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod addresses;
 mod api_services;
 mod availability;
 pub(crate) mod bootstrap;
+mod client;
 mod client_authorities;
 mod cluster_roles;
 mod definitions;
@@ -20,6 +21,7 @@ mod event;
 mod flow_control;
 mod kubernetes_service;
 mod legacy_tokens;
+mod loopback;
 mod namespaces;
 mod policy_status;
 mod probe;
@@ -37,7 +39,11 @@ pub(crate) use availability::api_service_availability;
 pub(crate) use bootstrap::server_id;
 pub(crate) use definitions::described as described_resources;
 pub(crate) use event::Event;
+#[cfg(test)]
+pub(crate) use loopback::Account;
+pub(crate) use loopback::{Loopback, Sent, Verb};
 pub(crate) use shared::{Options, Shared, Trusted};
+pub(crate) use strides::Strides;
 pub(crate) use ticket::Ticket;
 
 use addresses::Addresses;
@@ -98,37 +104,43 @@ pub(crate) struct Reconcilers {
 
 impl Reconcilers {
     /// The reconcilers of a cluster, which work on that runtime, until `stop`.
-    pub(crate) fn new(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
+    pub(crate) fn new(
+        cluster: Shared,
+        loopback: Arc<dyn Loopback>,
+        stop: &CancellationToken,
+        runtime: &Handle,
+    ) -> Self {
         let legacy_tokens = Arc::<LegacyTokens>::default();
         let reconcilers = all(&cluster, legacy_tokens.clone());
-        Self::of(cluster, reconcilers, legacy_tokens, stop, runtime)
+        Self::of(cluster, loopback, reconcilers, legacy_tokens, stop, runtime)
     }
 
     fn of(
         cluster: Shared,
+        loopback: Arc<dyn Loopback>,
         reconcilers: Vec<Arc<dyn Reconciler>>,
         legacy_tokens: Arc<LegacyTokens>,
         stop: &CancellationToken,
         runtime: &Handle,
     ) -> Self {
         let stop = stop.child_token();
-        let engine = Engine::new(cluster, reconcilers, stop.clone(), runtime.clone());
+        let engine = Engine::new(cluster, loopback, reconcilers, stop.clone(), runtime.clone());
         Reconcilers { engine, legacy_tokens, _stop: stop.drop_guard() }
     }
 
     /// Those of a fork of the cluster, which know what these do. They have no work.
-    pub(crate) fn fork(&self, cluster: Shared, stop: &CancellationToken) -> Self {
+    pub(crate) fn fork(&self, cluster: Shared, loopback: Arc<dyn Loopback>, stop: &CancellationToken) -> Self {
         let legacy_tokens = Arc::new(self.legacy_tokens.forked());
         let own = |reconciler: &Arc<dyn Reconciler>| reconciler.fork().unwrap_or_else(|| reconciler.clone());
         // The first is that of legacy tokens.
         let others = self.engine.reconcilers.iter().skip(1).map(own);
         let reconcilers = iter::once(legacy_tokens.clone() as _).chain(others).collect();
-        Self::of(cluster, reconcilers, legacy_tokens, stop, self.engine.runtime())
+        Self::of(cluster, loopback, reconcilers, legacy_tokens, stop, self.engine.runtime())
     }
 
-    /// Completes when there is nothing left to do, or the server has stopped.
+    /// Completes when there is nothing left to do but what fails again and again, or the server has stopped.
     pub(crate) async fn quiet(&self) {
-        self.engine.ended().await;
+        self.engine.rested().await;
     }
 
     /// A ticket for the consequences of a request.

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
-//!     └── some left ──▶ wait ◀── some left ──┘
+//!     └── some left ──▶ wait ◀── some left ──┤
+//!                             tried again ◀──┴── refused, as by a webhook
 //! ```
 //! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. All objects are read once; from
 //! then on those that remain are counted by what has changed. A key is a name. Follows `pkg/controller/namespace/deletion` of Kubernetes
@@ -11,41 +12,44 @@
 
 mod remaining;
 
+use super::client::Client;
 use super::event::Event;
+use super::loopback::Account;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use super::strides::Strides;
 use crate::clock::format_seconds;
-use crate::commit::Own;
 use crate::commit::deletion::{DeleteOptions, Propagation};
 use crate::commit::namespace::{is_terminating, key};
-use crate::error::ApiResult;
-use crate::registry::{Registry, Resource, ids};
-use crate::store::{Entry, Key, ResourceId, Scope};
+use crate::discovery::preferred;
+use crate::error::{ApiError, ApiResult, aggregate};
+use crate::registry::{Registry, Served, ids};
+use crate::store::{Entry, ResourceId, Scope};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use remaining::Remaining;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
-use tree::{Value, json};
+use std::time::Duration;
+use tree::json;
 
 /// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
 const FINALIZER: &str = "kubernetes";
-/// The field manager of the controller's writes.
-const MANAGER: &str = "kube-controller-manager";
+/// The controller as a client.
+const ACCOUNT: Account =
+    Account { user: "system:serviceaccount:kube-system:namespace-controller", manager: "kube-controller-manager" };
+/// The longest time after which it tries again (`nsControllerRateLimiter`).
+const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
 /// `conditionTypes`, each with its `okReasons` and `okMessages`.
 const CONDITIONS: [(&str, &str, &str); 5] = [
     ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
     ("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
-    (
-        "NamespaceDeletionContentFailure",
-        "ContentDeleted",
-        "All content successfully deleted, may be waiting on finalization",
-    ),
+    (DELETION_FAILURE, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
     (CONTENT_REMAINING, "ContentRemoved", "All content successfully removed"),
     (FINALIZERS_REMAINING, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
 ];
+const DELETION_FAILURE: &str = "NamespaceDeletionContentFailure";
 const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
@@ -63,6 +67,9 @@ struct Closed {
     content: Option<Remaining>,
 }
 
+/// The refusals to delete the objects of some kinds.
+type Refusals = BTreeMap<ResourceId, ApiError>;
+
 impl Reconciler for Namespaces {
     fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
         let name = match event {
@@ -79,6 +86,10 @@ impl Reconciler for Namespaces {
         self.empty_and_finalize(context, key).boxed()
     }
 
+    fn longest_delay(&self) -> Duration {
+        LONGEST_DELAY
+    }
+
     fn fork(&self) -> Option<Arc<dyn Reconciler>> {
         // It finds out again.
         Some(Arc::<Namespaces>::default())
@@ -93,28 +104,39 @@ impl Namespaces {
             return Ok(());
         };
         let catalog = cluster.catalog();
+        let registry = &catalog.registry;
+        let mut refused = Refusals::default();
         if self.closed().get(namespace).is_none_or(|closed| closed.uid != entry.meta.uid) {
-            empty(cluster, namespace, catalog.registry.known(ids::PODS)).await?;
-            self.closed().insert(namespace.into(), Closed { uid: entry.meta.uid.clone(), content: None });
+            let pods = registry.known(ids::PODS);
+            let pods = Served { resource: pods, version: pods.storage(), subresource: None };
+            refused.extend(empty(cluster, namespace, pods).await);
+            if refused.is_empty() {
+                self.closed().insert(namespace.into(), Closed { uid: entry.meta.uid.clone(), content: None });
+            }
         }
         // The cost of waiting for pods does not depend on their number.
-        if remains(cluster, namespace, ids::PODS) {
+        if refused.is_empty() && remains(cluster, namespace, ids::PODS) {
             // Upstream does not count them: it reports that nothing remains.
-            return write_conditions(cluster, namespace, &Remaining::default(), &catalog.registry).await;
+            write_conditions(cluster, namespace, &Remaining::default(), &refused, registry).await;
+            return Ok(());
         }
         let known = self.closed().get_mut(namespace).and_then(|closed| closed.content.take());
         let remaining = match known.and_then(|known| known.now(&cluster.store, namespace)) {
             Some(remaining) => remaining,
             None => {
-                for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
-                    empty(cluster, namespace, resource).await?;
+                for served in content(registry).filter(|served| served.resource.id != ids::PODS) {
+                    refused.extend(empty(cluster, namespace, served).await);
                 }
-                count(cluster, namespace, &catalog.registry).await
+                count(cluster, namespace, registry, &refused).await
             }
         };
-        write_conditions(cluster, namespace, &remaining, &catalog.registry).await?;
+        write_conditions(cluster, namespace, &remaining, &refused, registry).await;
+        if !refused.is_empty() {
+            let why = aggregate(refused.values().map(ToString::to_string));
+            return Err(ApiError::internal(format!("the content of namespace {namespace} cannot be deleted: {why}")));
+        }
         if remaining.is_empty() {
-            finalize(cluster, namespace).await?;
+            finalize(cluster, namespace, registry).await?;
             self.closed().remove(namespace);
         } else if let Some(closed) = self.closed().get_mut(namespace) {
             closed.content = Some(remaining);
@@ -135,9 +157,10 @@ fn terminating(cluster: &Shared, name: &str) -> Option<Arc<Entry>> {
     cluster.store.get(&key(name)).filter(|entry| is_terminating(entry))
 }
 
-/// The resources whose objects live in namespaces.
-fn content(registry: &Registry) -> impl Iterator<Item = &Resource> {
-    registry.resources().map(|resource| &**resource).filter(|resource| resource.meta.namespaced)
+/// The resources whose objects live in namespaces, in the versions that clients prefer. One that two groups serve is one.
+fn content(registry: &Registry) -> impl Iterator<Item = Served<'_>> {
+    let mut known = BTreeSet::new();
+    preferred(registry).filter(move |served| served.resource.meta.namespaced && known.insert(served.resource.id))
 }
 
 fn scope(namespace: &str, resource: ResourceId) -> Scope {
@@ -149,25 +172,22 @@ fn remains(cluster: &Shared, namespace: &str, id: ResourceId) -> bool {
     cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
 }
 
-/// Deletes all objects of that kind.
-async fn empty(cluster: &Context<'_>, namespace: &str, resource: &Resource) -> ApiResult<()> {
-    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
-    let snapshot = cluster.store.snapshot();
-    let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
-    let mut strides = Strides::default();
-    for key in keys {
-        cluster.own(resource).by(MANAGER).delete(&key, &options).await?;
-        strides.step().await;
+/// Deletes all objects of that kind; the refusal, if there is one.
+async fn empty(cluster: &Context<'_>, namespace: &str, kind: Served<'_>) -> Option<(ResourceId, ApiError)> {
+    if !remains(cluster, namespace, kind.resource.id) {
+        return None;
     }
-    Ok(())
+    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+    let refusal = Client::of(cluster, ACCOUNT, kind).delete_all(namespace, &options).await.err()?;
+    Some((kind.resource.id, refusal))
 }
 
-/// Counts the objects that remain.
-async fn count(cluster: &Shared, namespace: &str, registry: &Registry) -> Remaining {
+/// Counts the objects that remain, but for those whose deletion was refused.
+async fn count(cluster: &Shared, namespace: &str, registry: &Registry, refused: &Refusals) -> Remaining {
     let snapshot = cluster.store.snapshot();
     let (mut remaining, mut strides) = (Remaining::at(snapshot.revision), Strides::default());
-    for resource in content(registry) {
-        for entry in snapshot.range(&scope(namespace, resource.id), "") {
+    for id in content(registry).map(|served| served.resource.id).filter(|id| !refused.contains_key(id)) {
+        for entry in snapshot.range(&scope(namespace, id), "") {
             remaining.change(entry, 1);
             strides.step().await;
         }
@@ -175,13 +195,24 @@ async fn count(cluster: &Shared, namespace: &str, registry: &Registry) -> Remain
     remaining
 }
 
-/// The reason and the message of a condition that is not fulfilled (`ProcessContentTotals`).
-fn trouble(condition: &str, remaining: &Remaining, registry: &Registry) -> Option<(&'static str, String)> {
+/// The reason and the message of a condition that is not fulfilled (`ProcessContentTotals`, `makeDeleteContentCondition`).
+fn trouble(
+    condition: &str,
+    remaining: &Remaining,
+    refused: &Refusals,
+    registry: &Registry,
+) -> Option<(&'static str, String)> {
     let list = |counts: BTreeMap<String, usize>, verb: &str| {
         let counts = counts.iter().map(|(what, count)| format!("{what} {verb} {count} resource instances"));
         Some(counts.collect::<Vec<_>>().join(", ")).filter(|list| !list.is_empty())
     };
     match condition {
+        DELETION_FAILURE if !refused.is_empty() => {
+            let mut all: Vec<String> = refused.values().map(ToString::to_string).collect();
+            all.sort();
+            let (count, all) = (all.len(), all.join(", "));
+            Some(("ContentDeletionFailed", format!("Failed to delete all resource types, {count} remaining: {all}")))
+        }
         CONTENT_REMAINING => {
             let list = list(remaining.resources(registry), "has")?;
             Some(("SomeResourcesRemain", format!("Some resources are remaining: {list}")))
@@ -195,18 +226,22 @@ fn trouble(condition: &str, remaining: &Remaining, registry: &Registry) -> Optio
     }
 }
 
-/// `updateConditions`: unchanged conditions keep their transition time.
+/// `updateConditions`: unchanged conditions keep their transition time. A refusal of that holds up nothing.
 async fn write_conditions(
     cluster: &Context<'_>,
     namespace: &str,
     remaining: &Remaining,
+    refused: &Refusals,
     registry: &Registry,
-) -> ApiResult<()> {
+) {
     let now = format_seconds(cluster.now);
-    let change = change(own(cluster, registry).through("status"), namespace, |object| {
+    let client = Client::new(cluster, ACCOUNT, registry.known(ids::NAMESPACES)).through("status");
+    let key = key(namespace);
+    let written = client.change(&key, |old| {
+        let mut object = old.clone();
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
         for (kind, reason, message) in CONDITIONS {
-            let (status, reason, message) = match trouble(kind, remaining, registry) {
+            let (status, reason, message) = match trouble(kind, remaining, refused, registry) {
                 Some((reason, message)) => ("True", reason, message),
                 None => ("False", reason, message.to_string()),
             };
@@ -222,36 +257,23 @@ async fn write_conditions(
             }
         }
         object["status"]["conditions"] = conditions.into();
+        (object != *old).then_some(object)
     });
-    change.await
+    if let Err(error) = written.await {
+        tracing::error!(namespace, %error, "The conditions of a namespace cannot be written");
+    }
 }
 
 /// Removes the finalizer, and the namespace unless it has other finalizers.
-async fn finalize(cluster: &Context<'_>, namespace: &str) -> ApiResult<()> {
-    let catalog = cluster.catalog();
-    let own = own(cluster, &catalog.registry).through("finalize");
-    let change = change(own, namespace, |object| {
+async fn finalize(cluster: &Context<'_>, namespace: &str, registry: &Registry) -> ApiResult<()> {
+    let client = Client::new(cluster, ACCOUNT, registry.known(ids::NAMESPACES)).through("finalize");
+    let key = key(namespace);
+    let finalized = client.change(&key, |old| {
+        let mut object = old.clone();
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
+        Some(object)
     });
-    change.await
+    finalized.await.map(drop)
 }
-
-fn own<'c>(cluster: &'c Context<'_>, registry: &'c Registry) -> Own<'c> {
-    cluster.own(registry.known(ids::NAMESPACES)).by(MANAGER)
-}
-
-/// Changes the namespace, if it exists; it is removed when it has no finalizers left.
-async fn change(own: Own<'_>, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
-    let key = key(namespace);
-    let changed = own.change(&key, |_, old| {
-        let mut object = old.clone();
-        change(&mut object);
-        Ok(Some(object))
-    });
-    changed.await.map(drop)
-}
-
-#[cfg(test)]
-mod tests;

@@ -17,8 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 /// The delay after the first failure; each further one doubles it (`DefaultTypedControllerRateLimiter` of client-go, v0.37.1).
 const FIRST_DELAY: Duration = Duration::from_millis(5);
-/// The longest delay.
-const LONGEST_DELAY: Duration = Duration::from_secs(1000);
+/// The longest delay of most works.
+pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(1000);
+
+/// The delay from which on a failed work is not waited for.
+const SOON: Duration = Duration::from_secs(1);
 
 /// A work: the reconciler that does it, by its place in the list, and the key of its object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +39,16 @@ pub(super) struct Run {
     pub(super) end: RunEnd,
     /// Cancelled when the work is added again, so that another run has to follow.
     pub(super) again: CancellationToken,
+    /// The parent of the ends of the run that follows.
+    next: CancellationToken,
+}
+
+impl Run {
+    /// Tells those who wait for this run, and for the one that follows it, not to: it may take long.
+    pub(super) fn release(&self) {
+        self.end.cancel();
+        self.next.cancel();
+    }
 }
 
 /// The works of a server that are not done.
@@ -43,13 +56,15 @@ pub(super) struct Queue {
     works: Mutex<Works>,
     /// Notified when a work may have become ready.
     changed: Notify,
+    /// Notified when a run has ended.
+    ended: Notify,
     stop: CancellationToken,
 }
 
 impl Queue {
     /// An empty queue, which ends with `stop`.
     pub(super) fn new(stop: CancellationToken) -> Self {
-        Queue { works: Mutex::default(), changed: Notify::new(), stop }
+        Queue { works: Mutex::default(), changed: Notify::new(), ended: Notify::new(), stop }
     }
 
     /// Adds a work, and returns the end of the run that will do it: one that begins from now on.
@@ -77,7 +92,7 @@ impl Queue {
     /// The next work to do, which is in progress until it is [ended](Self::end).
     pub(super) async fn next(&self) -> (Work, Run) {
         loop {
-            let due = match self.works().take(Instant::now()) {
+            let due = match self.works().take(Instant::now(), || self.stop.child_token()) {
                 Ok(taken) => return taken,
                 Err(due) => due,
             };
@@ -88,10 +103,22 @@ impl Queue {
         }
     }
 
-    /// Ends the run of a work, which is done again if it failed. Those who wait for the run are not told.
-    pub(super) fn end(&self, work: &Work, succeeded: bool) {
-        self.works().end(work, succeeded, Instant::now(), || self.stop.child_token());
+    /// Ends the run of a work; a failed one is done again, at the latest after that delay. Those who wait for the run are not told.
+    pub(super) fn end(&self, work: &Work, outcome: Result<(), Duration>) {
+        self.works().end(work, outcome, Instant::now(), || self.stop.child_token());
         self.changed.notify_one();
+        self.ended.notify_waiters();
+    }
+
+    /// Completes when nothing is left to do but what has failed and is not tried again soon.
+    pub(super) async fn rested(&self) {
+        loop {
+            let ended = self.ended.notified();
+            if self.works().rest() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// The token that is cancelled when the queue ends.
@@ -119,8 +146,8 @@ struct State {
     wanted: Option<RunEnd>,
     /// The time before which the next run does not begin.
     due: Option<Instant>,
-    /// The [`Run::again`] of the run that is in progress.
-    running: Option<CancellationToken>,
+    /// The [`Run::again`] and [`Run::next`] of the run that is in progress.
+    running: Option<[CancellationToken; 2]>,
     /// The number of failures in succession.
     failures: u32,
 }
@@ -129,40 +156,46 @@ impl Works {
     fn add(&mut self, work: Work, new: impl FnOnce() -> RunEnd) -> RunEnd {
         let state = self.0.entry(work).or_default();
         state.due = None;
-        state.running.iter().for_each(CancellationToken::cancel);
-        state.wanted.get_or_insert_with(new).clone()
+        let Some([again, next]) = &state.running else { return state.wanted.get_or_insert_with(new).clone() };
+        again.cancel();
+        state.wanted.get_or_insert_with(|| next.child_token()).clone()
     }
 
     /// Takes the first work that is ready, or says when the next one will be.
-    fn take(&mut self, now: Instant) -> Result<(Work, Run), Option<Instant>> {
+    fn take(&mut self, now: Instant, new: impl FnOnce() -> RunEnd) -> Result<(Work, Run), Option<Instant>> {
         let mut next: Option<Instant> = None;
         for (work, state) in self.0.iter_mut().filter(|(_, state)| state.running.is_none()) {
             if let Some(due) = state.due.filter(|due| *due > now) {
                 next = Some(next.map_or(due, |next| next.min(due)));
             } else if let Some(end) = state.wanted.take() {
-                let again = CancellationToken::new();
-                state.running = Some(again.clone());
-                return Ok((work.clone(), Run { end, again }));
+                let (again, next) = (CancellationToken::new(), new());
+                state.running = Some([again.clone(), next.clone()]);
+                return Ok((work.clone(), Run { end, again, next }));
             }
         }
         Err(next)
     }
 
-    fn end(&mut self, work: &Work, succeeded: bool, now: Instant, new: impl FnOnce() -> RunEnd) {
+    fn end(&mut self, work: &Work, outcome: Result<(), Duration>, now: Instant, new: impl FnOnce() -> RunEnd) {
         let Some(state) = self.0.get_mut(work) else { return };
         state.running = None;
-        if succeeded {
+        let Err(longest) = outcome else {
             state.failures = 0;
             if state.wanted.is_none() {
                 self.0.remove(work);
             }
             return;
-        }
+        };
         state.failures += 1;
         if state.wanted.is_none() {
-            state.due = Some(later(now, delay(state.failures)));
+            state.due = Some(later(now, delay(state.failures).min(longest)));
             state.wanted = Some(new());
         }
+    }
+
+    /// Whether all that is left has failed, and is not tried again soon.
+    fn rest(&self) -> bool {
+        self.0.values().all(|state| state.running.is_none() && state.due.is_some() && delay(state.failures) >= SOON)
     }
 }
 
@@ -180,7 +213,7 @@ mod tests {
     }
 
     fn taken(works: &mut Works, now: Instant) -> Option<String> {
-        works.take(now).ok().map(|(work, _)| work.key.into())
+        works.take(now, RunEnd::new).ok().map(|(work, _)| work.key.into())
     }
 
     #[test]
@@ -190,15 +223,15 @@ mod tests {
         assert!(works.add(work("b"), RunEnd::new) == end, "the same run does both");
         works.add(work("a"), RunEnd::new);
         assert_eq!(taken(&mut works, now).as_deref(), Some("a"));
-        let Ok((second, run)) = works.take(now) else { panic!("a work") };
+        let Ok((second, run)) = works.take(now, RunEnd::new) else { panic!("a work") };
         assert!(second == work("b") && run.end == end && !run.again.is_cancelled());
         assert!(works.add(work("b"), RunEnd::new) != end);
         assert!(run.again.is_cancelled());
         assert_eq!(taken(&mut works, now), None, "it is in progress");
-        works.end(&work("a"), true, now, RunEnd::new);
-        works.end(&work("b"), true, now, RunEnd::new);
+        works.end(&work("a"), Ok(()), now, RunEnd::new);
+        works.end(&work("b"), Ok(()), now, RunEnd::new);
         assert_eq!(taken(&mut works, now).as_deref(), Some("b"));
-        works.end(&work("b"), true, now, RunEnd::new);
+        works.end(&work("b"), Ok(()), now, RunEnd::new);
         assert!(works.0.is_empty());
     }
 
@@ -209,11 +242,11 @@ mod tests {
         for failures in 1..=3 {
             let now = start + LONGEST_DELAY * failures;
             assert_eq!(taken(&mut works, now).as_deref(), Some("a"));
-            works.end(&work("a"), false, now, RunEnd::new);
-            assert_eq!(works.take(now).err(), Some(Some(now + delay(failures))));
+            works.end(&work("a"), Err(LONGEST_DELAY), now, RunEnd::new);
+            assert_eq!(works.take(now, RunEnd::new).err(), Some(Some(now + delay(failures))));
             works.add(work("other"), RunEnd::new);
             assert_eq!(taken(&mut works, now).as_deref(), Some("other"), "it holds up no other");
-            works.end(&work("other"), true, now, RunEnd::new);
+            works.end(&work("other"), Ok(()), now, RunEnd::new);
         }
         works.add(work("a"), RunEnd::new);
         assert_eq!(taken(&mut works, start).as_deref(), Some("a"));

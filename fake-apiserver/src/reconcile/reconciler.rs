@@ -1,7 +1,8 @@
 //! A reconciler, and the context in which it works.
 
 use super::event::Event;
-use super::queue::Run;
+use super::loopback::{Loopback, Sent};
+use super::queue::{LONGEST_DELAY, Run};
 use super::shared::Shared;
 use super::ticket::Ticket;
 use crate::allocation::Access;
@@ -12,13 +13,15 @@ use crate::error::ApiResult;
 use crate::registry::Resource;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use std::future::poll_fn;
 use std::ops::Deref;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep};
 
-/// The time from the beginning of a run after which nobody waits for it any more, if it waits for another server.
+/// The time that a run may spend waiting for other servers while others wait for it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A built-in controller.
@@ -32,6 +35,11 @@ pub(crate) trait Reconciler: Send + Sync {
     /// # Errors
     /// If something is left to do: it is logged, and tried again after a while.
     fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>>;
+
+    /// The longest time after which what is left to do is tried again.
+    fn longest_delay(&self) -> Duration {
+        LONGEST_DELAY
+    }
 
     /// The same for a fork of the cluster, if it knows something about this one; otherwise both have it in common.
     fn fork(&self) -> Option<Arc<dyn Reconciler>> {
@@ -48,13 +56,23 @@ pub(crate) struct Context<'a> {
     pub(super) now: Timestamp,
     ticket: &'a Ticket<'a>,
     run: &'a Run,
-    begun: Instant,
+    loopback: &'a dyn Loopback,
+    /// The rest of [`PATIENCE`].
+    patience: Mutex<Duration>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(cluster: &'a Shared, ticket: &'a Ticket<'a>, run: &'a Run) -> Self {
-        let commits = ticket.commits(&cluster.store);
-        Context { cluster, commits, now: cluster.clock.now(), ticket, run, begun: Instant::now() }
+    pub(super) fn new(cluster: &'a Shared, loopback: &'a dyn Loopback, ticket: &'a Ticket<'a>, run: &'a Run) -> Self {
+        let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
+        Context { cluster, commits, now, ticket, run, loopback, patience: Mutex::new(PATIENCE) }
+    }
+
+    /// Serves a request to this server.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub(super) async fn serve(&self, sent: Sent<'_>) -> ApiResult<()> {
+        self.patiently(self.loopback.serve(sent, self.ticket), Run::release).await
     }
 
     /// Adds another key to be worked on by the same reconciler. Who waits for this run waits for that one, too.
@@ -70,15 +88,37 @@ impl<'a> Context<'a> {
     /// Waits for another server, which may take long: meanwhile the writers that wait for this run are answered. `None` if the key is
     /// wanted again before: then another run follows this one, which should end.
     pub(super) async fn remotely<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
-        let mut answer = pin!(answer);
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return Some(answer),
-                () = self.run.again.cancelled() => return None,
-                () = sleep_until(later(self.begun, PATIENCE)), if !self.run.end.is_cancelled() => self.run.end.cancel(),
-            }
+        tokio::select! {
+            biased;
+            answer = self.patiently(answer, |run| run.end.cancel()) => Some(answer),
+            () = self.run.again.cancelled() => None,
         }
+    }
+
+    /// Does what may have to wait for other servers. Once that has taken long, `release` lets those who wait go.
+    pub(super) async fn patiently<T>(&self, work: impl Future<Output = T>, release: fn(&Run)) -> T {
+        let (mut work, mut late) = (pin!(work), pin!(sleep(PATIENCE)));
+        let mut waits: Option<Instant> = None;
+        poll_fn(|context| {
+            if let Some(since) = waits.take() {
+                let mut patience = self.patience();
+                *patience = patience.saturating_sub(since.elapsed());
+            }
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            let since = *waits.insert(Instant::now());
+            late.as_mut().reset(later(since, *self.patience()));
+            if late.as_mut().poll(context).is_ready() {
+                release(self.run);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn patience(&self) -> MutexGuard<'_, Duration> {
+        self.patience.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The server as it writes objects of a resource.

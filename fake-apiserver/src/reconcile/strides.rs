@@ -7,11 +7,11 @@ const STRIDE: usize = 256;
 
 /// A counter of a loop's steps.
 #[derive(Default)]
-pub(super) struct Strides(usize);
+pub(crate) struct Strides(usize);
 
 impl Strides {
     /// Counts a step, and yields now and then.
-    pub(super) async fn step(&mut self) {
+    pub(crate) async fn step(&mut self) {
         self.0 += 1;
         if self.0.is_multiple_of(STRIDE) {
             yield_now().await;

@@ -3,6 +3,7 @@
 //! Follows `pkg/controlplane/controller/systemnamespaces` (v1.37.1), which looks every minute; here a removed one is created again
 //! before the response to the write that removed it.
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
@@ -37,9 +38,7 @@ impl Reconciler for SystemNamespaces {
     fn sync<'a>(&'a self, name: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
         async move {
             let catalog = context.catalog();
-            // It may exist again.
-            context.own(catalog.registry.known(ids::NAMESPACES)).create(namespace(name), None).await?.ok();
-            Ok(())
+            Client::of_server(context, catalog.registry.known(ids::NAMESPACES)).create(namespace(name)).await
         }
         .boxed()
     }

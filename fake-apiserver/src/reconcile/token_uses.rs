@@ -2,6 +2,7 @@
 //!
 //! Upstream does that as it authenticates (`pkg/serviceaccount/legacy.go`, v1.37.1).
 
+use super::client::Client;
 use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
@@ -32,14 +33,17 @@ async fn record(cluster: &Context<'_>, key: &str) -> ApiResult<()> {
         return Err(ApiError::internal("no use of a token"));
     };
     let catalog = cluster.catalog();
-    let own = cluster.own(catalog.registry.known(ids::SECRETS));
+    let client = Client::of_server(cluster, catalog.registry.known(ids::SECRETS));
     let key = Key::new(ids::SECRETS, namespace, name);
-    let recorded = own.change(&key, |entry, old| {
-        Ok((*entry.meta.uid == *uid).then(|| {
+    let recorded = client.change(&key, |old| {
+        (meta::uid(old) == uid).then(|| {
             let mut object = old.clone();
             meta::set_label(&mut object, LAST_USED_LABEL, day);
             object
-        }))
+        })
     });
-    recorded.await.map(drop)
+    if let Err(error) = recorded.await {
+        tracing::error!(namespace, name, %error, "The use of a legacy token cannot be noted");
+    }
+    Ok(())
 }

@@ -126,7 +126,7 @@ impl FakeApiServer {
     }
 
     /// The state that all replicas share.
-    pub(crate) fn cluster(&self) -> &Cluster {
+    pub(crate) fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster
     }
 

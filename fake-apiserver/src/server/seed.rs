@@ -7,6 +7,7 @@
 //! A fork costs microseconds and some kilobytes: objects, and all that is derived from them, are shared with the seed until one of both
 //! changes. What a fork does, neither its seed nor another fork sees.
 
+use crate::api::InProcess;
 use crate::audit::RequestLog;
 use crate::clock::OffsetClock;
 use crate::cluster::Cluster;
@@ -19,7 +20,7 @@ use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// A cluster that does not change any more. A clone is the same one.
@@ -92,7 +93,10 @@ fn fork(
     name: &str,
     stop: CancellationToken,
 ) -> (Arc<Replica>, OffsetClock) {
-    let cluster = Arc::new(replica.cluster.fork(content, ids, name, &stop));
+    let cluster = Arc::new_cyclic(|own: &Weak<Cluster>| {
+        let own = Arc::new(InProcess::new(own.clone(), stop.clone()));
+        replica.cluster.fork(content, ids, name, own, &stop)
+    });
     let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
     let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
     own.flow = replica.flow.as_ref().map(|flow| flow.fork(&replica.cluster.store, content.revision()));

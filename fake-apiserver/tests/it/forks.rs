@@ -199,3 +199,30 @@ async fn a_fork_begins_its_own_history() {
         assert!(events.is_empty() || events.contains(expected), "{events}");
     }
 }
+
+/// What its controller may not delete stays, and is tried again and again, while the rest of the cluster is at rest.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_namespace_that_may_not_go_holds_up_no_seed() {
+    const ADMISSION: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+    let server = FakeApiServer::builder().start().await.expect("it starts");
+    let (token, fork) = (server.admin_token(), server.freeze().await.fork("a"));
+    let rule = json!({"operations": ["DELETE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]});
+    let policy = json!({
+        "metadata": {"name": "keep"},
+        "spec": {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false", "message": "kept"}]},
+    });
+    let binding = json!({"metadata": {"name": "keep"}, "spec": {"policyName": "keep", "validationActions": ["Deny"]}});
+    for (line, body) in [
+        ("POST /api/v1/namespaces", json!({"metadata": {"name": "kept"}})),
+        ("POST /api/v1/namespaces/kept/configmaps", config_map("a", "kept")),
+        (&format!("POST {ADMISSION}ies"), policy),
+        (&format!("POST {ADMISSION}ybindings"), binding),
+    ] {
+        assert_eq!(send(&fork, token, line, body).await.0, 201, "{line}");
+    }
+    assert_eq!(send(&fork, token, "DELETE /api/v1/namespaces/kept", Value::Null).await.0, 200);
+    let later = fork.freeze().await.fork("b");
+    let (code, kept) = send(&later, token, "GET /api/v1/namespaces/kept", Value::Null).await;
+    let refused = kept["status"]["conditions"][2]["message"].as_str().unwrap_or_default();
+    assert_eq!((code, refused.ends_with("denied request: kept")), (200, true), "{kept}");
+}

@@ -32,6 +32,17 @@ pub(crate) struct WriteOptions {
 }
 
 impl WriteOptions {
+    /// The options of a request that gives none but perhaps the field manager, from which it takes what is others'.
+    pub(crate) fn of_manager(field_manager: &str) -> Self {
+        WriteOptions {
+            dry_run: false,
+            field_manager: field_manager.to_owned(),
+            force: !field_manager.is_empty(),
+            field_validation: FieldValidation::Warn,
+            sent_field_validation: "",
+        }
+    }
+
     /// Parses the options; `kind` is their kind in messages, such as `CreateOptions`.
     pub(crate) fn parse(query: &Query<'_>, kind: &str) -> ApiResult<Self> {
         let mut errors = Vec::new();

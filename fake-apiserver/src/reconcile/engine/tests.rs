@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::error::ApiResult;
+use crate::reconcile::loopback::Sent;
 use futures::future::{BoxFuture, pending};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -10,6 +11,15 @@ use tokio_util::sync::CancellationToken;
 
 /// The keys that were worked on, in order.
 type Done = Arc<Mutex<Vec<String>>>;
+
+/// A server that refuses all requests.
+struct Closed;
+
+impl Loopback for Closed {
+    fn serve<'a>(&'a self, _: Sent<'a>, _: &'a Ticket<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        async { Err(ApiError::internal("it is closed")) }.boxed()
+    }
+}
 
 /// A reconciler that does what its key says.
 struct Obedient {
@@ -34,6 +44,8 @@ impl Reconciler for Obedient {
             match key {
                 "hangs" => pending().await,
                 "asks" => assert_eq!(context.remotely(pending::<()>()).await, None, "it is interrupted"),
+                "waits" => context.patiently(pending(), Run::release).await,
+                "fails" => return Err(ApiError::internal("never")),
                 "fails twice" if runs < 3 => return Err(ApiError::internal("not yet")),
                 "panics once" if runs < 2 => panic!("as it is told"),
                 "adds" => context.add("added"),
@@ -51,7 +63,7 @@ fn engine(wants: &[&'static [&'static str]]) -> (Arc<Engine>, Done, Cancellation
     let obedient =
         |wants: &&'static [&'static str]| -> Arc<dyn Reconciler> { Arc::new(Obedient { wants, done: done.clone() }) };
     let reconcilers = wants.iter().map(obedient).collect();
-    let engine = Engine::new(Shared::empty(), reconcilers, stop.clone(), Handle::current());
+    let engine = Engine::new(Shared::empty(), Arc::new(Closed), reconcilers, stop.clone(), Handle::current());
     (engine, done, stop)
 }
 
@@ -110,4 +122,20 @@ async fn another_server_is_not_waited_for() {
     assert_eq!(taken(&done), ["asks"]);
     start(&engine).await;
     assert_eq!(taken(&done), ["asks"], "the run that waited has ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_for_another_server_holds_up_no_later_writers() {
+    let (engine, done, _stop) = engine(&[&["waits"]]);
+    start(&engine).await;
+    start(&engine).await;
+    assert_eq!(taken(&done), ["waits"], "it still waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fails_again_and_again_is_rest() {
+    let (engine, done, _stop) = engine(&[&["fails", "a"]]);
+    start(&engine).await;
+    engine.rested().await;
+    assert_eq!(taken(&done).iter().filter(|key| *key == "fails").count(), 9);
 }

@@ -14,7 +14,9 @@ mod kinds;
 mod schemas;
 mod warnings;
 
+use super::client::Client;
 use super::event::Event;
+use super::loopback::Account;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::error::ApiResult;
@@ -25,8 +27,11 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tree::{Map, Value, json};
 
-/// The manager of the status (`ControllerName`).
-const MANAGER: &str = "validatingadmissionpolicy-status";
+/// The controller as a client, and the manager of the status (`ControllerName`).
+const ACCOUNT: Account = Account {
+    user: "system:serviceaccount:kube-system:validatingadmissionpolicy-status-controller",
+    manager: "validatingadmissionpolicy-status",
+};
 
 pub(super) struct PolicyStatus;
 
@@ -61,7 +66,6 @@ async fn reconcile(cluster: &Context<'_>, key: Key) -> ApiResult<()> {
         false => [("expressionWarnings", Value::from(warnings))].into_iter().collect(),
     };
     let status = json!({"observedGeneration": generation, "typeChecking": checked});
-    let own = cluster.own(catalog.registry.known(key.resource)).by(MANAGER).through("status");
-    let fields: Map = [("status", status)].into_iter().collect();
-    own.apply(&key, |_, _| Ok(Some(fields.clone()))).await.map(drop)
+    let client = Client::new(cluster, ACCOUNT, catalog.registry.known(key.resource)).through("status");
+    client.apply(&key, [("status", status)].into_iter().collect()).await
 }

@@ -5,6 +5,7 @@ use super::{Builder, DEFAULT_ISSUER, StartError, authorizer, reach};
 use crate::admission as admission_chain;
 use crate::aggregation::Extensions;
 use crate::allocation::Allocations;
+use crate::api::InProcess;
 use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
@@ -25,7 +26,7 @@ use crate::threads;
 use crate::turns::Turns;
 use crate::webhook::Network;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use tokio_util::sync::CancellationToken;
 
 impl Builder {
@@ -93,9 +94,10 @@ impl Builder {
             coverage,
             auditor: auditor.map(Arc::new),
         };
-        let cluster = Arc::new(Cluster {
+        let own = |own: &Weak<Cluster>| Arc::new(InProcess::new(own.clone(), shutdown.clone()));
+        let cluster = Arc::new_cyclic(|cluster| Cluster {
             policy: policy.into(),
-            reconcilers: Reconcilers::new(shared, shutdown, &runtime),
+            reconcilers: Reconcilers::new(shared, own(cluster), shutdown, &runtime),
             network,
             store,
             ids,
