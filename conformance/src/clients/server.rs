@@ -17,7 +17,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 
 /// kube-apiserver's flags, and values of flags, that the fake refuses, among those that suites start servers with: it does not have all versions,
 /// and not all gates.
-const LACKS: &str = "--runtime-config=admissionregistration.k8s.io/v1beta1=true --feature-gates=AllAlpha=true,AllBeta=true";
+const LACKS: &str =
+    "--runtime-config=admissionregistration.k8s.io/v1beta1=true --feature-gates=AllAlpha=true,AllBeta=true";
 
 /// The file that tells where the control port is.
 const CONTROL: &str = "control";

@@ -131,7 +131,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Door {
-    /// Makes sure that there is a seed: the command fills it, unless somebody else does.
+    /// Makes sure that there is a seed: the command fills it, if no other process does.
     async fn seeded(&self, seed: &str, command: &[OsString]) -> anyhow::Result<()> {
         let path = format!("/seeds/{}", escaped(seed));
         let answer: SeedAnswer = self.ask(Method::PUT, &path, &serde_json::json!({})).await?;

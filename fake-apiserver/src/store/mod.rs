@@ -225,13 +225,14 @@ impl Store {
     /// later writes take the same revisions again, and all subscriptions end at once. What is kept with the store is derived anew.
     pub fn rewind(&self, content: Takeover) {
         let watchers = self.watchers();
+        // Before the events are forgotten that they owe.
+        let mut wakers = Vec::new();
+        watchers.end_all(&mut wakers);
         let mut state = self.state();
         state.rewind(content);
         let news = state.news();
         drop(state);
         self.0.delivered.store(news.revision, Ordering::Release);
-        let mut wakers = Vec::new();
-        watchers.end_all(&mut wakers);
         wakers.extend(watchers.followers());
         drop(watchers);
         // What is derived from now on is derived of the content.

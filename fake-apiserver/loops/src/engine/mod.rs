@@ -27,6 +27,7 @@ use jiff::Timestamp;
 use queue::{Item, Queue, after};
 use recorder::Recorder;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tree::Value;
 
@@ -180,7 +181,10 @@ impl Engine {
     fn decide(&mut self, item: Item, now: Timestamp) -> Run {
         let it = &mut self.loops[item.of].it;
         let says = it.says(&item.key, &self.objects);
-        let plan = it.sync(&item.key, &View { objects: &self.objects, now });
+        let view = View { objects: &self.objects, now };
+        // The others go on, and those who wait for rest are told.
+        let plan = catch_unwind(AssertUnwindSafe(|| it.sync(&item.key, &view)));
+        let plan = plan.unwrap_or_else(|_| Plan::failed("it panicked"));
         let mut keys = Keys::default();
         it.follow_up(&mut keys);
         enqueue(&mut self.queue, item.of, &mut keys, now);

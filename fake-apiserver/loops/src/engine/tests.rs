@@ -30,7 +30,9 @@ impl Loop for Told {
     }
 
     fn sync(&mut self, _: &Key, _: &View<'_>) -> Plan {
-        self.0.lock().unwrap().pop_front().unwrap_or_default()
+        let plan = self.0.lock().unwrap().pop_front().unwrap_or_default();
+        assert_ne!(plan.failed.as_deref(), Some("panic"), "as it is told");
+        plan
     }
 }
 
@@ -215,4 +217,15 @@ fn what_is_seen_anew_is_what_has_changed() {
     engine.observe_all(all(&["b", "c"]), at(0));
     let keys: Vec<String> = std::iter::from_fn(|| run(&mut engine, at(0), &[])).map(|(key, _)| key).collect();
     assert_eq!(keys, ["a/a", "a/c"]);
+}
+
+#[test]
+fn a_loop_that_panics_has_failed() {
+    let mut engine = told([Plan::failed("panic")]);
+    see(&mut engine, "x");
+    run(&mut engine, at(0), &[]);
+    let failing = engine.rest(at(0)).failing;
+    assert_eq!(failing.iter().map(|one| (&*one.why, one.times)).collect::<Vec<_>>(), [("it panicked", 1)]);
+    assert!(run(&mut engine, at(1_000), &[]).is_some(), "it is tried again");
+    assert_eq!(engine.rest(at(1_000)).failing, []);
 }

@@ -7,7 +7,6 @@ use super::policy::{self, Meaning};
 use super::work::{Work, condition};
 use super::{FINALIZER, KIND, backoff, indexes, is_tracked, orphans};
 use crate::act::Act;
-use jiff::Timestamp;
 use machinery::object::meta;
 use std::collections::BTreeSet;
 use tree::Value;
@@ -149,7 +148,7 @@ impl Work<'_> {
         let least = usize::try_from(least).unwrap_or_default();
         let mut gone: Vec<&Value> = Vec::new();
         let mut left = self.active.clone();
-        left.sort_by(|one, other| rank::compare((one, 0), (other, 0), Timestamp::MIN));
+        left.sort_by(|one, other| rank::compare((one, 0), (other, 0), None));
         if self.is_indexed() {
             let completions = self.completions().unwrap_or_default();
             let mut seen = BTreeSet::new();

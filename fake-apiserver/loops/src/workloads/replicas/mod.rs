@@ -119,7 +119,7 @@ fn to_delete<'p>(owner: &Value, mine: &[&'p Arc<Value>], surplus: usize, view: &
     if surplus < pods.len() {
         let on_node = related(owner, view);
         let rank = |pod: &Value| on_node.get(read::text(pod, "/spec/nodeName")).copied().unwrap_or_default();
-        pods.sort_by(|one, other| rank::compare((one, rank(one)), (other, rank(other)), view.now));
+        pods.sort_by(|one, other| rank::compare((one, rank(one)), (other, rank(other)), Some(view.now)));
     }
     pods.truncate(surplus);
     pods
