@@ -58,9 +58,9 @@ async fn presets_answer_as_a_real_server_was_recorded() {
 /// The last answer to a command of a recording that is a failure.
 fn recorded(name: &str, command: &str) -> Item {
     let exchanges = exchange::load(&recording(&fixtures(""), name)).unwrap();
-    let items =
+    let mut items =
         exchanges.into_iter().filter(|exchange| exchange.command == command).flat_map(|exchange| exchange.items);
-    let found = items.filter(|item| code(&item.head) >= Some(400)).next_back();
+    let found = items.rfind(|item| code(&item.head) >= Some(400));
     found.unwrap_or_else(|| panic!("{name} has no failure of {command:?}"))
 }
 

@@ -7,7 +7,6 @@ use crate::measures::{Family, Measures};
 use crate::x509::{Certificate, pem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::SignedDuration;
 use tree::Value;
 
 const CERTIFICATE: &str = "/status/certificate";
@@ -39,20 +38,20 @@ pub(super) fn count(measures: &Measures, new: &Value, old: &Value) {
     let signer = text(old, "/spec/signerName");
     let signer = if signer.starts_with("kubernetes.io/") { signer } else { "other" };
     measures.count(&REQUESTED, &[signer]);
-    if lifetime(issued).is_some_and(|got| is_honored(SignedDuration::from_secs(seconds), got)) {
+    if lifetime(issued).is_some_and(|got| is_honored(seconds, got)) {
         measures.count(&HONORED, &[signer]);
     }
 }
 
-/// The time for which the first of the issued certificates is valid.
-fn lifetime(issued: &str) -> Option<SignedDuration> {
+/// The seconds for which the first of the issued certificates is valid.
+fn lifetime(issued: &str) -> Option<i64> {
     let blocks = STANDARD.decode(issued).ok()?;
     let first = pem::blocks(&blocks).find(|block| block.label == "CERTIFICATE")?;
     let certificate = Certificate::parse(&first.content).ok()?;
-    Some(certificate.not_after.duration_since(certificate.not_before))
+    Some(certificate.not_after.duration_since(certificate.not_before).as_secs())
 }
 
-/// Whether a certificate lasts as long as is wanted, but for five minutes and a twentieth.
-fn is_honored(want: SignedDuration, got: SignedDuration) -> bool {
-    (want - got).abs() < SignedDuration::from_mins(5) + want / 20
+/// Whether a certificate lasts for as many seconds as are wanted, but for five minutes and a twentieth.
+fn is_honored(want: i64, got: i64) -> bool {
+    want.abs_diff(got).saturating_mul(20) < want.unsigned_abs().saturating_add(20 * 5 * 60)
 }
