@@ -6,12 +6,7 @@ kubectl=$1 folder=$2
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$source/../shell.sh"
 
-stages=$(cd "$source" && go list -m -f '{{.Dir}}' sigs.k8s.io/kwok)/kustomize/stage
-for file in "$stages"/pod/fast/pod-*.yaml "$stages"/node/fast/node-*.yaml "$stages"/node/heartbeat/node-*.yaml; do
-    cat "$file"
-    printf '\n---\n'
-done >"$work/stages.yaml"
-"$folder/kwok" --config="$work/stages.yaml" --kubeconfig="$KUBECONFIG" --manage-all-nodes=true --server-address= >"$folder/kwok.log" 2>&1 &
+"$folder/kwok" --config="$folder/stages.yaml" --kubeconfig="$KUBECONFIG" --manage-all-nodes=true --server-address= >"$folder/kwok.log" 2>&1 &
 kwok=$!
 trap 'kill "$kwok"; wait "$kwok" 2>/dev/null; rm -rf "$work"' EXIT
 

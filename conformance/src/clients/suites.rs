@@ -101,7 +101,7 @@ pub(super) const SUITES: &[Suite] = &[
     },
     Suite {
         name: "kwok",
-        install: &[&["go", "build", "-trimpath", "-o", "{folder}/kwok", "sigs.k8s.io/kwok/cmd/kwok"]],
+        install: &[&["bash", "install.sh", "{folder}"]],
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}"],
         stories: false,
     },

@@ -72,6 +72,13 @@ impl AuthorizationOptions {
         Ok((modes.iter().map(authorizer).collect::<Result<_, _>>()?, None))
     }
 
+    /// Gives nodes their rights where roles decide, which give them none.
+    pub(crate) fn allow_nodes(&mut self) {
+        if self.modes.contains(&AuthorizationMode::Rbac) && !self.modes.contains(&AuthorizationMode::Node) {
+            self.modes.insert(0, AuthorizationMode::Node);
+        }
+    }
+
     /// Whether there are options that a file makes superfluous.
     fn has_legacy(&self) -> bool {
         let AuthorizationWebhookOptions { config_file, version, authorized_ttl, unauthorized_ttl } = &self.webhook;

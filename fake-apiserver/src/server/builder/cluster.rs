@@ -10,6 +10,7 @@ use crate::audit::{Auditor, RequestLog};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::cluster::{Cluster, Policy};
 use crate::commit::Hold;
+use crate::controllers::Controller;
 use crate::coverage::Coverage;
 use crate::discovery::Catalogs;
 use crate::fault::Faults;
@@ -59,6 +60,9 @@ impl Builder {
         let coverage = self.noted.coverage.then(Arc::<Coverage>::default);
         let others = self.others(described_others, &authenticator, &network, &measures, &runtime);
         let (others, others_file) = others?;
+        if self.controllers.kinds.contains(&Controller::Kubelet) {
+            self.authorization.allow_nodes();
+        }
         let described = authorizer::described(&self.authorization, &network, &self.clock, &measures, &coverage)?;
         let folders = admission.folders().map(Followed::folder);
         let followed: Vec<Followed> = [described.file, others_file].into_iter().flatten().chain(folders).collect();

@@ -2,17 +2,18 @@
 
 use super::{Client, pass, quiet, told};
 use crate::support::{names, text};
-use fake_apiserver::{FakeApiServer, ManualClock};
+use fake_apiserver::{AuthorizationMode, FakeApiServer, ManualClock};
 use serde_json::{Value, json};
 
 const APPS: &str = "/apis/apps/v1/namespaces/default";
 const BATCH: &str = "/apis/batch/v1/namespaces/default";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// A cluster that lives, whose clock only moves when it is told to.
+/// A cluster that lives, under RBAC as envtest's, whose clock only moves when it is told to.
 async fn cluster(rules: &str) -> (FakeApiServer, Client) {
     let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().unwrap());
     let builder = FakeApiServer::builder().like_a_cluster().pods(rules.parse().expect("rules")).clock(clock);
+    let builder = builder.authorization_mode([AuthorizationMode::Rbac]);
     let server = builder.insecure().start().await.expect("a server starts");
     let client = Client::new(&server).await;
     quiet(&server).await;
