@@ -176,7 +176,7 @@ fn fill(kubeconfig: &str, command: &[OsString]) -> anyhow::Result<()> {
     let [program, arguments @ ..] = command else { bail!("there is no command behind -- that fills it") };
     let mut file = tempfile::NamedTempFile::new().context("unable to write a kubeconfig")?;
     file.write_all(kubeconfig.as_bytes()).context("unable to write a kubeconfig")?;
-    // What it prints is not the cluster.
+    // Standard output is for the cluster alone.
     let command = Command::new(program).args(arguments).env(KUBECONFIG, file.path()).stdout(io::stderr()).status();
     let status = command.with_context(|| format!("unable to run {}", program.display()))?;
     ensure!(status.success(), "{} ends with {status}", program.display());

@@ -17,7 +17,7 @@ fn command(server: &Server, arguments: &[&str]) -> Output {
     command.output().expect("it runs")
 }
 
-/// What it prints.
+/// The standard output of the command.
 fn ensure(server: &Server, arguments: &[&str]) -> String {
     let output = command(server, arguments);
     let said = String::from_utf8_lossy(&output.stderr);

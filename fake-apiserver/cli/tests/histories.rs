@@ -1,4 +1,4 @@
-//! What has happened to objects, and a cluster that goes back: over the control port of the program.
+//! The history of objects, and a cluster that goes back, over the control port of the program.
 #![cfg(unix)]
 
 mod programs;
