@@ -26,8 +26,9 @@ use tokio::task::block_in_place;
 const SPARE: usize = 8;
 /// The limit of further threads, which computations that wait for their turn keep: more than there are requests at once.
 const WAITING: usize = 2048;
-/// The time for which a computation may keep what else its thread serves waiting.
-pub(crate) const SLICE: Duration = Duration::from_millis(2);
+/// The time for which a computation may keep what else its thread serves waiting. A build for development computes several times as long,
+/// and must not take every second create for a long computation.
+pub(crate) const SLICE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 2 });
 /// The time without requests after which the overseer sleeps until the next one.
 const QUIET: Duration = Duration::from_secs(1);
 
