@@ -22,6 +22,7 @@ mod plugin;
 mod plugins;
 mod policies;
 mod reinvocation;
+mod surroundings;
 mod versions;
 
 pub(crate) use chain::Chain;
@@ -33,4 +34,5 @@ pub(crate) use kind::Kind;
 pub(crate) use plugin::{Attributes, Immediate, Operation, Options, Plugin, Verdict};
 pub(crate) use plugins::{QuotaMeasure, chain, namespace_missing, namespace_terminating};
 pub(crate) use reinvocation::Reinvocation;
+pub(crate) use surroundings::Surroundings;
 pub(crate) use versions::{Encoded, Versions};

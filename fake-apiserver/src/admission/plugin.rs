@@ -3,26 +3,19 @@
 use super::kind::Kind;
 use super::manifests::Reloaded;
 use super::reinvocation::Reinvocation;
+use super::surroundings::Surroundings;
+use crate::auth::Notes;
 use crate::auth::authorizer::{self, Authorizer as _, Decision, Target};
-use crate::auth::chain::Authorizers;
-use crate::auth::{Notes, Objects};
-use crate::clock::Clock;
-use crate::commit::{Commits, namespace};
-use crate::coverage::Coverage;
+use crate::commit::namespace;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::ids::Ids;
-use crate::measures::Measures;
 use crate::object::meta;
-use crate::registry::{Registry, Resource, Version};
-use crate::store::{Entry, Key, ResourceId, Store};
+use crate::registry::{Resource, Version};
+use crate::store::{Entry, Key, ResourceId};
 use crate::user::User;
-use crate::view::View;
-use crate::webhook::Network;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use tree::Value;
 
 /// The operation on an object.
@@ -59,19 +52,8 @@ pub(crate) trait Options: Send + Sync {
 /// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.built_in_from_storage` is that of the request.
 /// `Attributes` upstream.
 pub(crate) struct Attributes<'a> {
-    /// The cluster's live objects.
-    pub(crate) objects: &'a (dyn Objects + Sync),
-    pub(crate) store: &'a Store,
-    /// The request's writes to the store, for what a plugin has to note besides the object.
-    pub(crate) commits: Commits<'a>,
-    pub(crate) ids: &'a Ids,
-    pub(crate) authorizer: &'a Arc<Authorizers>,
-    /// The network of webhooks.
-    pub(crate) network: &'a Arc<Network>,
-    /// The resources that are served.
-    pub(crate) registry: &'a Registry,
-    /// The replica's view of the store.
-    pub(crate) view: &'a View,
+    /// The state and the means of the server, whatever is written.
+    pub(crate) server: Surroundings<'a>,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) resource: &'a Resource,
@@ -90,17 +72,10 @@ pub(crate) struct Attributes<'a> {
     pub(crate) options: &'a dyn Options,
     /// The state of the mutating phase that outlasts its rounds.
     pub(crate) reinvocation: &'a Reinvocation,
-    pub(crate) clock: &'a dyn Clock,
-    /// The replica's counts.
-    pub(crate) measures: &'a Measures,
-    /// The counts of what rules decide, if they are counted.
-    pub(crate) coverage: Option<&'a Coverage>,
     /// The end of the request's time, if that is limited.
     pub(crate) ends: Option<Instant>,
     /// The deadline of the request.
     pub(crate) deadline: &'a Deadline,
-    /// The token that is cancelled when the replica stops; a plugin must not wait then.
-    pub(crate) shutdown: &'a CancellationToken,
 }
 
 impl Attributes<'_> {
@@ -122,13 +97,13 @@ impl Attributes<'_> {
     /// The namespace of the write, as the replica's informers know it, or else as it is stored.
     pub(crate) fn own_namespace(&self) -> Option<Arc<Entry>> {
         let key = namespace::key(self.namespace);
-        let seen = self.view.held().and_then(|held| held.get(&key).cloned());
-        seen.or_else(|| self.store.get(&key))
+        let seen = self.server.view.held().and_then(|held| held.get(&key).cloned());
+        seen.or_else(|| self.server.store.get(&key))
     }
 
     /// A cluster-scoped object as it is stored, as the replica's informers know it.
     pub(crate) fn seen_entry(&self, resource: ResourceId, name: &str) -> Option<Arc<Entry>> {
-        self.view.snapshot(self.store).get(&Key::new(resource, "", name)).cloned()
+        self.server.view.snapshot(self.server.store).get(&Key::new(resource, "", name)).cloned()
     }
 
     /// The decision about something else that the user might do.
@@ -138,11 +113,11 @@ impl Attributes<'_> {
     pub(crate) fn may(&self, verb: &str, target: Target<'_>) -> ApiResult<Decision> {
         let deadline = &self.deadline;
         let attributes = authorizer::Attributes { deadline, ..authorizer::Attributes::new(self.user, verb, target) };
-        self.authorizer.authorize(self.store, &attributes)
+        self.server.authorizer.authorize(self.server.store, &attributes)
     }
 
     fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {
-        let snapshot = self.view.snapshot(self.store);
+        let snapshot = self.server.view.snapshot(self.server.store);
         let entry = snapshot.get(key)?;
         Some(Arc::new(entry.object()))
     }

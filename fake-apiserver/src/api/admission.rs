@@ -2,7 +2,7 @@
 
 use super::Act;
 use super::request::options::WriteOptions;
-use crate::admission::{Attributes, Kind, Operation, Options, Reinvocation};
+use crate::admission::{Attributes, Kind, Operation, Options, Reinvocation, Surroundings};
 use crate::auth::Notes;
 use crate::commit::deletion::DeleteOptions;
 use crate::commit::namespace::is_namespace;
@@ -115,18 +115,24 @@ fn attributes<'a>(
     let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
     let is_namespace = is_namespace(act.resource) && act.namespace.is_empty();
     Attributes {
-        objects: &act.objects,
-        store: &cluster.store,
-        commits: act.commits,
-        ids: &cluster.ids,
-        authorizer: &cluster.policy.authorizer,
-        network: &cluster.network,
-        view: act.view,
+        server: Surroundings {
+            objects: &act.objects,
+            store: &cluster.store,
+            commits: act.commits,
+            ids: &cluster.ids,
+            authorizer: &cluster.policy.authorizer,
+            network: &cluster.network,
+            registry: act.registry,
+            view: act.view,
+            clock: &**act.clock,
+            measures: act.measures,
+            coverage: cluster.policy.coverage.as_deref(),
+            shutdown: act.shutdown,
+        },
         user: &act.user,
         operation,
         resource: act.resource,
         version: act.version,
-        registry: act.registry,
         subresource,
         kind: Kind::of(act.version, subresource),
         namespace: if is_namespace { name } else { act.namespace },
@@ -134,11 +140,7 @@ fn attributes<'a>(
         old,
         options,
         reinvocation,
-        clock: &**act.clock,
-        measures: act.measures,
-        coverage: cluster.policy.coverage.as_deref(),
         ends: act.ends,
         deadline: &act.deadline,
-        shutdown: act.shutdown,
     }
 }

@@ -24,8 +24,8 @@ pub(super) struct Asker {
 impl Asker {
     pub(super) fn of(write: &Attributes<'_>) -> Self {
         Asker {
-            authorizer: write.authorizer.clone(),
-            store: write.store.clone(),
+            authorizer: write.server.authorizer.clone(),
+            store: write.server.store.clone(),
             user: write.user.clone(),
             deadline: write.deadline.clone(),
         }

@@ -87,7 +87,7 @@ impl Conditions {
         // An error in one condition is outweighed by another one that is false.
         for condition in &self.0 {
             let decided = evaluation.evaluate(condition, &mut budget);
-            if let (Some(coverage), Ok(value)) = (subject.write.coverage, &decided) {
+            if let (Some(coverage), Ok(value)) = (subject.write.server.coverage, &decided) {
                 coverage.decided(owner, what, &condition.text, truth(value));
             }
             match decided {

@@ -147,7 +147,7 @@ impl Constraints {
         let has_subresource =
             |version: &Version| write.subresource.is_empty() || version.subresource(write.subresource).is_some();
         let is_served = |version: &Version| {
-            let served = write.registry.path(&version.group, &version.name, &version.plural);
+            let served = write.server.registry.path(&version.group, &version.name, &version.plural);
             served.is_some_and(|served| served.resource.id == write.resource.id) && has_subresource(version)
         };
         let find = |rule: &Rule| others().find(|version| rule.matches(write, version) && is_served(version));

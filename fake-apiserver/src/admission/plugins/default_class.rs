@@ -63,7 +63,7 @@ impl Immediate for DefaultClass {
 impl DefaultClass {
     /// The name of the default class, as the replica's informers know it.
     fn default(&self, attributes: &Attributes<'_>) -> Option<String> {
-        let snapshot = attributes.view.snapshot(attributes.store);
+        let snapshot = attributes.server.view.snapshot(attributes.server.store);
         let all = Scope::all(self.classes);
         let classes = snapshot.range(&all, "").map(|entry| entry.object());
         let is_default = |class: &Value| {

@@ -176,7 +176,7 @@ impl Immediate for EventRateLimit {
         if !is_counted || write.options.dry_run() {
             return Ok(());
         }
-        let now = write.clock.now();
+        let now = write.server.clock.now();
         let refusals = self.0.iter().filter_map(|limit| {
             let key = limit.kind.key(write, event);
             let why = || format!("limit reached on type {} for key {key}", limit.kind.name());

@@ -30,7 +30,7 @@ impl Plugin for NamespaceAutoProvision {
 
 async fn provide(write: &Attributes<'_>, object: &Value) -> ApiResult<()> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": write.namespace}});
-    let resource = write.registry.known(ids::NAMESPACES);
+    let resource = write.server.registry.known(ids::NAMESPACES);
     let errors = Errors::of(|errors| {
         errors.invalid_each(Path::new("metadata.name"), write.namespace, name::dns_label(write.namespace));
     });
@@ -38,6 +38,9 @@ async fn provide(write: &Attributes<'_>, object: &Value) -> ApiResult<()> {
         return Err(write.forbidden(object, ApiError::invalid(resource.qualified_kind(), write.namespace, &errors)));
     }
     // It may have been created meanwhile.
-    Own::new(resource, write.commits, write.ids, write.clock.now()).create(namespace, None).await?.ok();
+    Own::new(resource, write.server.commits, write.server.ids, write.server.clock.now())
+        .create(namespace, None)
+        .await?
+        .ok();
     Ok(())
 }

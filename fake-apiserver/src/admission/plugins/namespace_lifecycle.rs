@@ -26,7 +26,7 @@ impl Immediate for NamespaceLifecycle {
         let (resource, namespace) = (attributes.resource, attributes.namespace);
         match attributes.operation {
             Operation::Create if resource.meta.namespaced && !namespace.is_empty() => {
-                let entry = attributes.store.get(&namespace::key(namespace));
+                let entry = attributes.server.store.get(&namespace::key(namespace));
                 match entry.ok_or_else(|| missing(namespace))? {
                     entry if namespace::is_terminating(&entry) => {
                         Err(terminating(attributes.version.qualified(), namespace, attributes.displayed_name(object)))

@@ -40,7 +40,7 @@ impl Immediate for OwnerReferences {
 /// The user must be allowed to set the finalizers of an owner.
 fn check_finalizers(write: &Attributes<'_>, object: &Value, owner: &Value) -> ApiResult<()> {
     let (api_version, kind) = (text(owner, "/apiVersion"), text(owner, "/kind"));
-    let Some(served) = write.registry.kind(api_version, kind) else {
+    let Some(served) = write.server.registry.kind(api_version, kind) else {
         let (quoted, version) = (quote(kind), quote(api_version));
         let why = format!(
             "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {api_version} Kind {kind}: \

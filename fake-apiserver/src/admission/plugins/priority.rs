@@ -49,7 +49,7 @@ impl Priority {
     /// The class of that name, as the replica's informers know it, or else the default one; `None` without any.
     fn class_of(attributes: &Attributes<'_>, name: &str) -> Result<Option<Arc<Value>>, String> {
         if name.is_empty() {
-            return Ok(Self::default_class(attributes.store));
+            return Ok(Self::default_class(attributes.server.store));
         }
         let class = attributes.seen_cluster_wide(ids::PRIORITY_CLASSES, name);
         class.map(Some).ok_or_else(|| format!("no PriorityClass with name {name} was found"))
@@ -77,7 +77,7 @@ impl Immediate for Priority {
         if !is_class || attributes.operation == Operation::Delete || !flag(class, "/globalDefault") {
             return Ok(());
         }
-        match Self::default_class(attributes.store) {
+        match Self::default_class(attributes.server.store) {
             Some(other) if attributes.operation == Operation::Create || meta::name(&other) != meta::name(class) => {
                 let other = meta::name(&other);
                 let why = format!("PriorityClass {other} is already marked as default. Only one default can exist");

@@ -54,7 +54,7 @@ fn class_of(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Option<Arc<Va
         return Err(ApiError::untyped("resource name may not be empty"));
     }
     let key = Key::new(ids::RUNTIME_CLASSES, "", name);
-    let class = attributes.store.get(&key).map(|entry| Arc::new(entry.object()));
+    let class = attributes.server.store.get(&key).map(|entry| Arc::new(entry.object()));
     let missing = || attributes.forbidden(pod, format!("pod rejected: RuntimeClass {name:?} not found"));
     attributes.seen_cluster_wide(ids::RUNTIME_CLASSES, name).or(class).map(Some).ok_or_else(missing)
 }

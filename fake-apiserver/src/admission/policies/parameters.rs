@@ -56,11 +56,11 @@ pub(crate) async fn parameters<'w, C>(
     let found: Vec<Arc<Entry>> = match (reference.name.as_str(), &reference.selector) {
         ("", Some(selector)) => {
             let scope = Scope { namespace: namespaced.then(|| namespace.into()), ..Scope::all(served.resource.id) };
-            let snapshot = write.store.snapshot();
+            let snapshot = write.server.store.snapshot();
             snapshot.range(&scope, "").filter(|entry| selector.matches(entry.meta.labels())).cloned().collect()
         }
         ("", None) => return Err("one of name or selector must be provided".into()),
-        (name, _) => write.store.get(&Key::new(served.resource.id, namespace, name)).into_iter().collect(),
+        (name, _) => write.server.store.get(&Key::new(served.resource.id, namespace, name)).into_iter().collect(),
     };
     if found.is_empty() && reference.denies_absence {
         return Err("no params found for policy binding with `Deny` parameterNotFoundAction".into());
@@ -78,7 +78,7 @@ pub(crate) async fn parameters<'w, C>(
 /// # Errors
 /// If no such kind is served.
 pub(super) fn served<'w>(write: &Attributes<'w>, kind: &ParamKind) -> Result<Served<'w>, String> {
-    let served = write.registry.kind(&kind.api_version, &kind.kind);
+    let served = write.server.registry.kind(&kind.api_version, &kind.kind);
     served.ok_or_else(|| format!("failed to find resource referenced by paramKind: '{}'", kind.print()))
 }
 

@@ -42,11 +42,11 @@ impl LimitRanger {
     /// The limit ranges that apply to a write.
     fn ranges(&self, write: &Attributes<'_>) -> Vec<Value> {
         let is_deleted = || write.old.is_some_and(|old| meta::deletion_timestamp(old).is_some());
-        let keys = Names::<Ranges>::in_namespace(write.store, write.namespace);
+        let keys = Names::<Ranges>::in_namespace(write.server.store, write.namespace);
         if keys.is_empty() || is_deleted() {
             return Vec::new();
         }
-        entries(write.store, &keys).iter().map(|entry| entry.object()).collect()
+        entries(write.server.store, &keys).iter().map(|entry| entry.object()).collect()
     }
 }
 

@@ -51,7 +51,7 @@ impl Plugin for MutatingAdmissionPolicy {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
         let sight = if write.operation == Operation::Delete { Sight::Nothing } else { of_policies(write) };
         let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
-        self.0.verdict(sight, write.store, write.deadline, object, matching, |hooks, object| {
+        self.0.verdict(sight, write.server.store, write.deadline, object, matching, |hooks, object| {
             dispatch(write, object, hooks)
         })
     }
@@ -245,7 +245,7 @@ impl<'a> Dispatch<'a> {
         }
         let started = Instant::now();
         let patched = mutator.patched(mutation, &form.subject(write), params, namespace);
-        if let (Some(coverage), Ok(_)) = (write.coverage, &patched) {
+        if let (Some(coverage), Ok(_)) = (write.server.coverage, &patched) {
             let rule = expression("mutation", &mutation.expression.text);
             coverage.count(Owner::of_cluster(MUTATING_POLICY, &invocation.policy.name), rule, APPLIED);
         }
@@ -271,8 +271,8 @@ impl<'a> Dispatch<'a> {
             Err(Failure::Policy(why)) => self.error(invocation.policy, Some(invocation.binding), &why, "Invalid"),
         }
         let labels = [error.unwrap_or("no_error"), &invocation.policy.name, &invocation.binding.name];
-        write.measures.count(&MUTATIONS_TOTAL, &labels);
-        write.measures.time(&MUTATION_DURATION, &labels, started.elapsed());
+        write.server.measures.count(&MUTATIONS_TOTAL, &labels);
+        write.server.measures.time(&MUTATION_DURATION, &labels, started.elapsed());
         refused.map_or(Ok(()), Err)
     }
 
@@ -315,6 +315,6 @@ async fn defaulted(write: &Attributes<'_>, patched: Value, matched: Matched<'_>)
     }
     let mut object = matching::back(write, patched, matched).await?;
     (write.version.default)(&mut object);
-    (write.resource.rules.strategy.default_times)(&mut object, write.clock.now());
+    (write.resource.rules.strategy.default_times)(&mut object, write.server.clock.now());
     matching::new_object(write, &object, matched).await.map(Cow::into_owned)
 }

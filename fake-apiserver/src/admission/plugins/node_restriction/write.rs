@@ -48,7 +48,7 @@ impl Write<'_> {
         namespace: &str,
         name: &str,
     ) -> ApiResult<Value> {
-        let entry = self.attributes.store.get(&Key::new(resource, namespace, name));
+        let entry = self.attributes.server.store.get(&Key::new(resource, namespace, name));
         entry.map(|entry| entry.object()).ok_or_else(|| ApiError::not_found(kind, name))
     }
 

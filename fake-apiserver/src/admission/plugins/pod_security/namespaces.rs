@@ -51,7 +51,7 @@ impl PodSecurity {
 
     /// Warnings of the pods of a namespace that violate its new standard (`EvaluatePodsInNamespace`).
     fn violating(&self, write: &Attributes<'_>, standard: Standard) -> ApiResult<Vec<String>> {
-        let snapshot = write.view.snapshot(write.store);
+        let snapshot = write.server.view.snapshot(write.server.store);
         let scope = Scope { resource: ids::PODS, namespace: Some(write.name.into()), name: None };
         let pods: Vec<&Arc<Entry>> = snapshot.range(&scope, "").collect();
         let (pods, all) = self.prioritized(&pods, write.deadline)?;

@@ -79,7 +79,7 @@ impl Ledger {
 /// The stored quotas of the namespace of a write.
 fn stored(write: &Attributes<'_>) -> BTreeMap<Key, Arc<Entry>> {
     let all = Scope { resource: ids::RESOURCE_QUOTAS, namespace: Some(write.namespace.into()), name: None };
-    let snapshot = write.store.snapshot();
+    let snapshot = write.server.store.snapshot();
     let entries = snapshot.range(&all, "").map(|entry| (entry.key.clone(), entry.clone()));
     entries.collect()
 }
@@ -132,7 +132,7 @@ impl Page {
             }
             let used = quota.used_with(&requested);
             let counted = match with_used(write, quota, &used) {
-                Ok(change) => write.commits.commit(&quota.entry, change).await.ok(),
+                Ok(change) => write.server.commits.commit(&quota.entry, change).await.ok(),
                 Err(why) => {
                     failure = Some(why.to_string());
                     break;
@@ -158,10 +158,10 @@ impl Page {
 
 /// The change of what is used of a quota.
 fn with_used(write: &Attributes<'_>, quota: &Quota, used: &Amounts) -> ApiResult<Change> {
-    let resource = write.registry.known(ids::RESOURCE_QUOTAS);
+    let resource = write.server.registry.known(ids::RESOURCE_QUOTAS);
     let old = quota.entry.object();
     let mut new = old.clone();
     child(&mut new, "status")["used"] = used.value();
-    let own = Own::new(resource, write.commits, write.ids, write.clock.now()).through("status");
+    let own = Own::new(resource, write.server.commits, write.server.ids, write.server.clock.now()).through("status");
     own.changed(&quota.entry, &old, &mut new)
 }

@@ -94,7 +94,7 @@ impl ResourceQuota {
 
 impl Plugin for ResourceQuota {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
-        let ledger = Names::<Ledger>::own(write.store, write.namespace);
+        let ledger = Names::<Ledger>::own(write.server.store, write.namespace);
         let is_free = ledger.is_none() && self.limited.is_empty();
         if is_free || !concerns(write) {
             return Verdict::Now(Ok(()));
@@ -119,7 +119,7 @@ fn concerns(write: &Attributes<'_>) -> bool {
 /// The evaluator for the kind of a write.
 fn evaluator<'a>(write: &'a Attributes<'a>) -> Box<dyn Evaluator + 'a> {
     match write.resource.id {
-        ids::PODS => Box::new(Pods { now: write.clock.now() }),
+        ids::PODS => Box::new(Pods { now: write.server.clock.now() }),
         ids::SERVICES => Box::new(Services),
         ids::PERSISTENT_VOLUME_CLAIMS => Box::new(Claims),
         ids::RESOURCE_CLAIMS => Box::new(ResourceClaims::new(write)),

@@ -30,7 +30,7 @@ pub(super) struct ResourceClaims<'a> {
 
 impl<'a> ResourceClaims<'a> {
     pub(super) fn new(write: &'a Attributes<'a>) -> Self {
-        let snapshot = write.view.snapshot(write.store);
+        let snapshot = write.server.view.snapshot(write.server.store);
         let all = Scope::all(ids::DEVICE_CLASSES);
         let classes = snapshot.range(&all, "").map(|entry| {
             let class = entry.object();
@@ -51,13 +51,14 @@ impl<'a> ResourceClaims<'a> {
     fn usage_of_pod(&self, claim: &Value) -> Option<Amounts> {
         let owner = controller(claim)?;
         let key = Key::new(ids::PODS, self.write.namespace, text(owner, "/name"));
-        let pod = self.write.store.get(&key)?.object();
+        let pod = self.write.server.store.get(&key)?.object();
         let named = pod["status"]["extendedResourceClaimStatus"].as_object();
         let is_claim = match named {
             Some(named) => named.get("resourceClaimName").and_then(Value::as_str) == Some(meta::name(claim)),
             None => self.is_first(claim, meta::uid(&pod)),
         };
-        (is_claim && text(owner, "/uid") == meta::uid(&pod)).then(|| Pods { now: self.write.clock.now() }.usage(&pod))
+        (is_claim && text(owner, "/uid") == meta::uid(&pod))
+            .then(|| Pods { now: self.write.server.clock.now() }.usage(&pod))
     }
 
     /// Whether no other claim for the pod's extended resources is older.
@@ -65,7 +66,7 @@ impl<'a> ResourceClaims<'a> {
         let age = |claim: &Value| (meta::creation_timestamp(claim).to_owned(), meta::name(claim).to_owned());
         let namespace = Some(self.write.namespace.into());
         let all = Scope { resource: ids::RESOURCE_CLAIMS, namespace, name: None };
-        let snapshot = self.write.store.snapshot();
+        let snapshot = self.write.server.store.snapshot();
         let mut others = snapshot.range(&all, "").map(|entry| entry.object());
         !others
             .any(|other| controller(&other).is_some_and(|owner| text(owner, "/uid") == pod) && age(&other) < age(claim))

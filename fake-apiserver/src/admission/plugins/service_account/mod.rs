@@ -33,9 +33,9 @@ impl Plugin for ServiceAccounts {
         let Some(key) = awaited(write, pod) else { return Verdict::Now(self.admit(write, pod)) };
         Verdict::Later(Box::pin(async move {
             let deadline = later(Instant::now(), creation_timeout());
-            let creation = timeout_at(deadline, wait_until_exists(write.store, &key));
+            let creation = timeout_at(deadline, wait_until_exists(write.server.store, &key));
             // The account is looked for whether it was created in time or not.
-            write.shutdown.run_until_cancelled(creation).await;
+            write.server.shutdown.run_until_cancelled(creation).await;
             write.deadline.check()?;
             self.admit(write, pod)
         }))
@@ -140,7 +140,7 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Arc<Value>> {
 
 /// A service account in the replica's view or else in the store.
 fn find(attributes: &Attributes<'_>, name: &str) -> Option<Arc<Value>> {
-    let live = || attributes.objects.object("serviceaccounts", attributes.namespace, name);
+    let live = || attributes.server.objects.object("serviceaccounts", attributes.namespace, name);
     attributes.seen(ids::SERVICE_ACCOUNTS, name).or_else(live)
 }
 

@@ -19,7 +19,7 @@ const SERVICE_ACCOUNTS: Qualified<'static> = Qualified { group: "", resource: "s
 impl Tokens {
     /// Mounts a token of the account in each container of the pod.
     pub(super) fn mount(self, attributes: &Attributes<'_>, account: &Value, pod: &mut Value) -> ApiResult<()> {
-        let ids = attributes.ids;
+        let ids = attributes.server.ids;
         match self {
             Tokens::Bound => {
                 let ours = |volume: &&Value| text(volume, "/name").starts_with(VOLUME_PREFIX);

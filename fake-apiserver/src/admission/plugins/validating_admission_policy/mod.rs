@@ -42,7 +42,7 @@ impl Plugin for ValidatingAdmissionPolicy {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
         let matching = |policies: &[&Policies<_>], object: &Value| Policies::matching(policies, write, object);
         let sight = of_policies(write);
-        self.0.verdict(sight, write.store, write.deadline, object, matching, |hooks, object| {
+        self.0.verdict(sight, write.server.store, write.deadline, object, matching, |hooks, object| {
             dispatch(write, object, hooks, notes)
         })
     }
@@ -182,8 +182,8 @@ impl<'a> Dispatch<'a> {
     /// Counts a validation that did not hold, and what followed.
     fn count(&self, policy: &Policy<Validator>, binding: &Binding, action: &str, denial: &Denial) {
         let labels = [action, error_type(&denial.message), &policy.name, &binding.name];
-        self.write.measures.count(&VALIDATIONS_TOTAL, &labels);
-        self.write.measures.time(&VALIDATION_DURATION, &labels, denial.elapsed);
+        self.write.server.measures.count(&VALIDATIONS_TOTAL, &labels);
+        self.write.server.measures.time(&VALIDATION_DURATION, &labels, denial.elapsed);
     }
 
     fn deny(&mut self, policy: &Policy<Validator>, binding: Option<&Binding>, why: &str, reason: &'static str) {

@@ -163,7 +163,7 @@ impl Validator {
             Err(Stop::Ended(error)) => return Err(error),
             Err(stop) => return Ok(all_failed(stop.to_string())),
         };
-        if let Some(coverage) = subject.write.coverage {
+        if let Some(coverage) = subject.write.server.coverage {
             for (validation, (value, _)) in self.validations.iter().zip(values.iter().flatten()) {
                 coverage.decided(owner, "validation", &validation.expression.text, truth(value));
             }

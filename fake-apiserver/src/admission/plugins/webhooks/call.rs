@@ -60,20 +60,20 @@ impl Call<'_> {
         let unknown =
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)";
         let version = hook.version.ok_or_else(|| Failure::Call(unknown.into(), 400))?;
-        if let Some(coverage) = write.coverage {
+        if let Some(coverage) = write.server.coverage {
             let rule = format!("{} {}", hook.name, write.operation.name());
             coverage.count(Owner::of_cluster(K::KIND, &hook.configuration), rule, CALLED);
         }
         let review =
             Review { version, uid: uuid(fastrand::u128(..)), write, matched: self.matched, objects: self.objects };
-        let client = hooks.client(hook, write.network);
+        let client = hooks.client(hook, write.server.network);
         let client = client.map_err(|why| Failure::Call(format!("could not get REST client: {why}"), 500))?;
         let failed = |why: &str, code| Failure::Call(format!("failed to call webhook: {why}"), code);
         let left = write.ends.map(|ends| ends.saturating_duration_since(Instant::now()));
         let limit = left.map_or(hook.timeout, |left| left.min(hook.timeout));
         let answer = tokio::select! {
             answer = client.post(review.question(), limit) => answer,
-            () = write.shutdown.cancelled() => Err("context canceled".to_owned().into()),
+            () = write.server.shutdown.cancelled() => Err("context canceled".to_owned().into()),
         };
         let answer = answer.map_err(|refusal| failed(&refusal.message, refusal.code.unwrap_or(UNAVAILABLE)))?;
         let decoded = review.decoded(&answer).map_err(|why| failed(&why, UNAVAILABLE))?;
@@ -92,7 +92,7 @@ impl Call<'_> {
     /// Counts the call, which took that long; `phase` is the type of the webhook in metrics.
     pub(super) fn count(&self, phase: &str, elapsed: Duration, failure: Option<&Failure>) {
         let Call { hook, write, .. } = self;
-        let (measures, operation) = (write.measures, write.operation.name());
+        let (measures, operation) = (write.server.measures, write.operation.name());
         let (error, code) = match failure {
             None => ("", 200),
             Some(Failure::Call(_, code)) => ("calling_webhook_error", *code),

@@ -235,7 +235,7 @@ fn has_new_managers(write: &Attributes<'_>, object: &Value) -> bool {
 fn default(write: &Attributes<'_>, object: &mut Value) {
     if write.kind == Kind::of(write.version, "") {
         (write.version.default)(object);
-        (write.resource.rules.strategy.default_times)(object, write.clock.now());
+        (write.resource.rules.strategy.default_times)(object, write.server.clock.now());
     }
 }
 
@@ -243,7 +243,7 @@ impl Plugin for MutatingWebhooks {
     fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, notes: &'a mut Notes) -> Verdict<'a> {
         let (sight, deadline) = (of_webhooks(write), write.deadline);
         let concerned = |all: &[&Configurations<_>], _: &Value| Configurations::concerned(all, write);
-        self.0.configurations.verdict(sight, write.store, deadline, object, concerned, |hooks, object| {
+        self.0.configurations.verdict(sight, write.server.store, deadline, object, concerned, |hooks, object| {
             self.dispatch(hooks, write, object, notes)
         })
     }

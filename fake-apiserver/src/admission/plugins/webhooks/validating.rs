@@ -98,7 +98,7 @@ impl Plugin for ValidatingWebhooks {
     fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, notes: &'a mut Notes) -> Verdict<'a> {
         let (sight, deadline) = (of_webhooks(write), write.deadline);
         let concerned = |all: &[&Configurations<_>], _: &Value| Configurations::concerned(all, write);
-        self.0.configurations.verdict(sight, write.store, deadline, object, concerned, |hooks, object| {
+        self.0.configurations.verdict(sight, write.server.store, deadline, object, concerned, |hooks, object| {
             self.dispatch(hooks, write, object, notes)
         })
     }
