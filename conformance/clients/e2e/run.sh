@@ -13,7 +13,7 @@ mkdir -p "$logs"
 stop() {
     local running
     running=$(jobs -p)
-    [ -z "$running" ] || kill -9 $running 2>/dev/null || true
+    { [ -z "$running" ] || kill -9 $running; wait; } 2>/dev/null || true
     rm -rf "$state"
 }
 trap stop EXIT

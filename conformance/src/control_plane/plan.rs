@@ -110,7 +110,7 @@ impl Plan {
         self.file("certificates/apiserver.crt")
     }
 
-    /// The certificate with its authority of the program called `name`, which is no API server.
+    /// The certificate of the controller manager or the scheduler, with its authority.
     pub(super) fn ca_of(&self, name: &str) -> PathBuf {
         self.file(&format!("certificates/{name}.crt"))
     }
