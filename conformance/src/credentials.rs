@@ -2,12 +2,16 @@
 
 pub(crate) use conformance_judge::scenario::prefixes::ADMINISTRATOR;
 
+/// The user that a kube-scheduler is on most clusters.
+pub(crate) const SCHEDULER: &str = "system:kube-scheduler";
+
 /// The users of scenarios, with their groups. Every controller is a user of its own.
-pub(crate) const USERS: [(&str, &[&str]); 9] = [
+pub(crate) const USERS: [(&str, &[&str]); 10] = [
     (ADMINISTRATOR, &["system:masters"]),
     ("alice", &["devs"]),
     ("system:node:node-1", &["system:nodes"]),
     ("system:node:node-2", &["system:nodes"]),
+    (SCHEDULER, &[]),
     ("legacy-token-cleaner", &["system:masters"]),
     ("root-ca", &["system:masters"]),
     ("service-accounts", &["system:masters"]),

@@ -38,7 +38,7 @@ pub async fn run(
     options: Options,
     progress: impl Fn(Progress<'_>),
 ) -> Vec<Report> {
-    let alone = |scenario: &&Scenario| target.is_shared() && scenario.needs.iter().any(|need| need.is_exclusive());
+    let alone = |scenario: &&Scenario| target.is_shared() && scenario.is_exclusive();
     let (alone, together): (Vec<_>, Vec<_>) = scenarios.iter().partition(alone);
     let play = |scenarios: Vec<_>, at_once| {
         let reports = scenarios.into_iter().map(async |scenario: &Scenario| {

@@ -124,6 +124,12 @@ pub(super) const SUITES: &[Suite] = &[
         stories: false,
     },
     Suite {
+        name: "e2e",
+        install: &[&["bash", "install.sh", "{folder}", cache::VERSION]],
+        run: &["bash", "{source}/run.sh", "{folder}", "{programs}", cache::VERSION],
+        stories: false,
+    },
+    Suite {
         name: "test-cmd",
         install: &[&["bash", "install.sh", "{folder}", "{programs}"]],
         run: &["bash", "{source}/run.sh", "{folder}", "{programs}"],

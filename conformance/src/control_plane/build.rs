@@ -19,10 +19,11 @@ struct Program {
 }
 
 const MODULE: &str = "conformance/control-plane";
-const PROGRAMS: [Program; 6] = [
+const PROGRAMS: [Program; 7] = [
     current("etcd", "go.etcd.io/etcd/server/v3"),
     current("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
     current("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    current("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
     current("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
     Program {
         name: "kube-controller-manager",

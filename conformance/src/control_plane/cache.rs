@@ -1,7 +1,7 @@
 //! The cache of built programs: outside the tree, by version, so that all checkouts share them.
 //!
 //! ```text
-//! ~/.cache/fake-apiserver/v1.37.1/{etcd,kube-apiserver,kube-controller-manager,kubectl}
+//! ~/.cache/fake-apiserver/v1.37.1/{etcd,kube-apiserver,kube-controller-manager,kube-scheduler,kubectl}
 //! ~/.cache/fake-apiserver/v1.36.6/kubectl
 //! ~/.cache/fake-apiserver/v1.25.4/kube-controller-manager
 //! ```

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The tasks about the real control plane.
 #[derive(Debug, Subcommand)]
 pub enum Task {
-    /// Builds etcd, kube-apiserver, kube-controller-manager and kubectl into the cache (needs Go; takes minutes)
+    /// Builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl into the cache (needs Go; takes minutes)
     Build {
         /// Also build those that are in the cache already
         #[arg(long)]

@@ -16,9 +16,10 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The programs, last started first.
-const PROGRAMS: [&str; 3] = ["kube-controller-manager", "kube-apiserver", "etcd"];
+const PROGRAMS: [&str; 4] = ["kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 /// The files beside logs and process ids.
-const DATA: [&str; 5] = ["audit-policy.json", "certificates", "etcd", "kubeconfig", "users.csv"];
+const DATA: [&str; 6] =
+    ["audit-policy.json", "certificates", "etcd", "kubeconfig", "scheduler.kubeconfig", "users.csv"];
 /// Pause between two looks whether a killed program is gone.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -45,8 +46,8 @@ pub(super) async fn up(folder: &Path, options: Options) -> Result<()> {
     println!("ready      {}", plan.url());
     println!("etcd       {}", plan.etcd_url());
     println!("kubeconfig {}", plan.kubeconfig().display());
-    for name in PROGRAMS.iter().rev() {
-        println!("log        {}", plan.log(name).display());
+    for log in PROGRAMS.iter().rev().map(|name| plan.log(name)).filter(|log| log.exists()) {
+        println!("log        {}", log.display());
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! The start of a control plane, one program after the other, and one that lives as long as its owner.
 //!
 //! ```text
-//! etcd ─▶ kube-apiserver ─ /readyz ─▶ kube-controller-manager ─ /healthz ─▶ ready
+//! etcd ─▶ kube-apiserver ─ /readyz ─▶ kube-controller-manager ─ /healthz ─▶ kube-scheduler, if asked for ─ /readyz ─▶ ready
 //! ```
 
 use super::guard;
-use super::plan::{Invocation, Options, Plan};
+use super::plan::{Invocation, KUBE_SCHEDULER, Options, Plan};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, static_token};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -46,7 +46,7 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Starts etcd, kube-apiserver and kube-controller-manager, and waits until they are ready.
+    /// Starts etcd, kube-apiserver, kube-controller-manager and, if asked for, kube-scheduler, and waits until they are ready.
     ///
     /// # Errors
     /// If they were not built, or one of them does not start; the error shows the end of its log.
@@ -112,11 +112,20 @@ pub(super) async fn launch(plan: &Plan, folder: &Path, life: Life) -> Result<Vec
         .await?;
     plan.write_kubeconfig()?;
     let mut manager = start(plan, &plan.controller_manager()?, folder, life)?;
-    let programs = &mut [("kube-controller-manager", &mut manager)];
+    let name = "kube-controller-manager";
     // The controller is listed once it is running.
     let (path, says) = ("/healthz?verbose", "[+]namespace-controller ok");
-    ready(plan, programs, &Check { url: plan.manager_url(), ca: plan.manager_ca(), path, token: None, says }).await?;
-    Ok(vec![etcd, apiserver, manager])
+    let check = Check { url: plan.manager_url(), ca: plan.ca_of(name), path, token: None, says };
+    ready(plan, &mut [(name, &mut manager)], &check).await?;
+    let mut programs = vec![etcd, apiserver, manager];
+    if let Some(invocation) = plan.scheduler()? {
+        let mut scheduler = start(plan, &invocation, folder, life)?;
+        let ca = plan.ca_of(KUBE_SCHEDULER);
+        let check = Check { url: plan.scheduler_url(), ca, path: "/readyz", token: None, says: "ok" };
+        ready(plan, &mut [(KUBE_SCHEDULER, &mut scheduler)], &check).await?;
+        programs.push(scheduler);
+    }
+    Ok(programs)
 }
 
 fn start(plan: &Plan, invocation: &Invocation, folder: &Path, life: Life) -> Result<Child> {

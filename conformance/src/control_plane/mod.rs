@@ -15,7 +15,7 @@ mod guard;
 mod kubeconfig;
 mod launch;
 pub mod manager;
-mod plan;
+pub(crate) mod plan;
 pub mod sentinel;
 
 pub use launch::ControlPlane;

@@ -1,7 +1,7 @@
 //! The plan of a control plane: each program's flags, and the files that they name. Nothing is started here.
 
 use super::{cache, kubeconfig};
-use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, signer_flags, static_token};
+use crate::credentials::{ADMINISTRATOR, ISSUER, SCHEDULER, SIGNING_KEY, USERS, signer_flags, static_token};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::net::TcpListener;
@@ -18,10 +18,15 @@ pub const RECORDED_USERS: [&str; 7] = [
     "tokens-b",
 ];
 
-/// The flag of the controller manager with the names of controllers.
+/// The flag of the controller manager with the names of controllers, among which [`KUBE_SCHEDULER`] may be.
 const CONTROLLERS: &str = "--controllers";
+/// The name of the scheduler among those of controllers, and that of its program.
+pub(crate) const KUBE_SCHEDULER: &str = "kube-scheduler";
 /// The controllers that the fake has on by default.
 const USUAL_CONTROLLERS: [&str; 2] = ["namespace-controller", "clusterrole-aggregation-controller"];
+
+/// The file with the scheduler's kubeconfig.
+const SCHEDULER_KUBECONFIG: &str = "scheduler.kubeconfig";
 
 /// The options of a control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +40,7 @@ pub struct Options {
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
     /// More flags of the API server, `--name=value`. They replace defaults of the same name. `--controllers` is the controller
-    /// manager's, and adds to the usual ones.
+    /// manager's, and adds to the usual ones; `kube-scheduler` in it starts a scheduler.
     pub flags: Vec<String>,
 }
 
@@ -52,6 +57,7 @@ pub(super) struct Plan {
     etcd_port: u16,
     secure_port: u16,
     manager_port: u16,
+    scheduler_port: u16,
 }
 
 /// One program and its arguments.
@@ -67,15 +73,16 @@ impl Plan {
     /// # Errors
     /// If no port is free.
     pub(super) fn new(folder: &Path, options: Options) -> Result<Plan> {
-        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0"));
-        // All three are bound before one is let go, so that they differ.
+        let listeners = [(); 4].map(|()| TcpListener::bind("127.0.0.1:0"));
+        // All are bound before one is let go, so that they differ.
         let port = |listener: &std::io::Result<TcpListener>| match listener {
             Ok(listener) => Ok(listener.local_addr()?.port()),
             Err(error) => Err(anyhow::anyhow!("no free port: {error}")),
         };
-        let [etcd, secure, manager] = [port(&listeners[0])?, port(&listeners[1])?, port(&listeners[2])?];
-        let secure_port = options.secure_port.unwrap_or(secure);
-        Ok(Plan { folder: folder.to_owned(), options, etcd_port: etcd, secure_port, manager_port: manager })
+        let [etcd_port, manager_port, scheduler_port] =
+            [port(&listeners[0])?, port(&listeners[1])?, port(&listeners[2])?];
+        let secure_port = options.secure_port.map_or_else(|| port(&listeners[3]), Ok)?;
+        Ok(Plan { folder: folder.to_owned(), options, etcd_port, secure_port, manager_port, scheduler_port })
     }
 
     /// The URL of the API server.
@@ -93,14 +100,19 @@ impl Plan {
         format!("https://127.0.0.1:{}", self.manager_port)
     }
 
+    /// The URL of the scheduler's health checks.
+    pub(super) fn scheduler_url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.scheduler_port)
+    }
+
     /// The API server's certificate with its authority; it generates both.
     pub(super) fn ca(&self) -> PathBuf {
         self.file("certificates/apiserver.crt")
     }
 
-    /// The controller manager's certificate with its authority.
-    pub(super) fn manager_ca(&self) -> PathBuf {
-        self.file("certificates/kube-controller-manager.crt")
+    /// The certificate of the controller manager or the scheduler, with its authority.
+    pub(super) fn ca_of(&self, name: &str) -> PathBuf {
+        self.file(&format!("certificates/{name}.crt"))
     }
 
     /// A kubeconfig for the administrator.
@@ -135,14 +147,16 @@ impl Plan {
         self.write("audit-policy.json", &policy.to_string())
     }
 
-    /// Writes the administrator's kubeconfig, which contains the API server's certificate authority.
+    /// Writes the kubeconfigs, which contain the API server's certificate authority.
     ///
     /// # Errors
     /// If the API server has not written its certificate yet, or the file cannot be written.
     pub(super) fn write_kubeconfig(&self) -> Result<()> {
         let ca = self.ca();
         let ca_pem = std::fs::read_to_string(&ca).with_context(|| ca.display().to_string())?;
-        self.write("kubeconfig", &kubeconfig::text(&self.url(), &ca_pem, &static_token(ADMINISTRATOR)))
+        let text = |user| kubeconfig::text(&self.url(), &ca_pem, &static_token(user));
+        self.write("kubeconfig", &text(ADMINISTRATOR))?;
+        self.write(SCHEDULER_KUBECONFIG, &text(SCHEDULER))
     }
 
     /// The invocation of etcd, without `fsync`: the data need not survive a crash of the machine.
@@ -201,7 +215,7 @@ impl Plan {
 
     /// The controller manager with the controllers that the fake has on by default, and those that are asked for.
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
-        let more = self.options.flags.iter().filter_map(|flag| flag.strip_prefix(CONTROLLERS)?.strip_prefix('='));
+        let more = self.wanted().filter(|name| *name != KUBE_SCHEDULER);
         let controllers = USUAL_CONTROLLERS.into_iter().chain(more).collect::<Vec<_>>().join(",");
         let [certificate, key] = signer_flags();
         // Each controller is a user of its own, as on most clusters, but where others are asked about users: they would tell of these, too.
@@ -224,6 +238,29 @@ impl Plan {
                 key,
             ],
         )
+    }
+
+    /// The scheduler, if one is asked for, as a user of its own.
+    pub(super) fn scheduler(&self) -> Result<Option<Invocation>> {
+        let arguments = || {
+            [
+                format!("--kubeconfig={}", self.text(SCHEDULER_KUBECONFIG)),
+                "--leader-elect=false".to_owned(),
+                "--kube-api-qps=10000".to_owned(),
+                "--kube-api-burst=10000".to_owned(),
+                "--bind-address=127.0.0.1".to_owned(),
+                format!("--secure-port={}", self.scheduler_port),
+                format!("--cert-dir={}", self.text("certificates")),
+            ]
+        };
+        let is_wanted = self.wanted().any(|name| name == KUBE_SCHEDULER);
+        is_wanted.then(|| invocation(KUBE_SCHEDULER, arguments())).transpose()
+    }
+
+    /// The names of controllers that are asked for.
+    fn wanted(&self) -> impl Iterator<Item = &str> {
+        let names = self.options.flags.iter().filter_map(|flag| flag.strip_prefix(CONTROLLERS)?.strip_prefix('='));
+        names.flat_map(|names| names.split(','))
     }
 
     fn file(&self, name: &str) -> PathBuf {

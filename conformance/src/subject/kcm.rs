@@ -1,8 +1,9 @@
-//! The target `kcm`: the fake as a library, with real kube-controller-managers in place of the ports.
+//! The target `kcm`: the fake as a library, with real kube-controller-managers and kube-schedulers in place of the ports.
 //!
 //! ```text
 //!                  ┌── serviceaccount, root-ca-cert-publisher, namespace, and those that the scenario asks for: from the start to
 //! fake, over TLS ◀─┤   the end, with the credentials of service accounts
+//!                  ├── a kube-scheduler, if the scenario asks for it: likewise, as its user
 //!                  └── serviceaccount-token: one for each `controller start`, with the token of its user
 //! ```
 //!
@@ -17,9 +18,10 @@ use super::controller::{Controller, ControllerKind};
 use super::embedded::Running;
 use super::{Cluster, Setup, Target};
 use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
-use crate::control_plane::manager::{Invocation, Manager};
+use crate::control_plane::manager::{Access, Invocation, Manager};
+use crate::control_plane::plan::KUBE_SCHEDULER;
 use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
-use crate::credentials::{ADMINISTRATOR, signer_flags};
+use crate::credentials::{ADMINISTRATOR, SCHEDULER, signer_flags};
 use crate::subject::controllers::{AlwaysOn, Real, client};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
@@ -44,7 +46,7 @@ const AT_ONCE: usize = 2;
 /// The flag with the controllers that a scenario asks for, which are real ones here.
 const CONTROLLERS: &str = "--controllers=";
 /// The areas of scenarios about such controllers.
-const AREAS: [&str; 4] = ["garbage/", "living/", "namespaces/", "upkeep/"];
+const AREAS: [&str; 5] = ["garbage/", "living/", "namespaces/", "scheduling/", "upkeep/"];
 /// Time for the managers to create the account `default`.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -57,6 +59,7 @@ pub struct Kcm {
 pub(super) struct Managers {
     folder: TempDir,
     others: Manager,
+    scheduler: Option<Manager>,
     sentinel: Arc<Sentinel>,
     started: AtomicUsize,
     _place: OwnedSemaphorePermit,
@@ -71,6 +74,7 @@ impl Kcm {
         for version in [VERSION, TOKEN_GENERATING_VERSION] {
             cache::program(version, "kube-controller-manager")?;
         }
+        cache::program(VERSION, KUBE_SCHEDULER)?;
         Ok(Kcm { places: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 
@@ -131,20 +135,24 @@ impl Managers {
     async fn start(cluster: &Running, place: OwnedSemaphorePermit, wanted: &[&str]) -> Result<Managers> {
         let folder = tempfile::tempdir()?;
         let [certificate, key] = signer_flags();
+        let (url, ca_pem) = (&cluster.endpoints()[0].url, &cluster.ca_pem().context("they need TLS")?);
+        let (schedulers, wanted): (Vec<&str>, Vec<&str>) = wanted.iter().partition(|name| **name == KUBE_SCHEDULER);
         let invocation = Invocation {
             version: VERSION,
-            controllers: &[&["serviceaccount", "root-ca-cert-publisher", "namespace"], wanted].concat(),
-            url: &cluster.endpoints()[0].url,
-            ca_pem: &cluster.ca_pem().context("they need TLS")?,
-            token: &cluster.token(ADMINISTRATOR).context("no administrator")?,
+            controllers: &[&["serviceaccount", "root-ca-cert-publisher", "namespace"], &wanted[..]].concat(),
+            server: Access { url, ca_pem, token: &cluster.token(ADMINISTRATOR).context("no administrator")? },
             flags: &["--use-service-account-credentials", &certificate, &key],
         };
         let others = Manager::start(&folder.path().join("others"), &invocation)?;
         let client = client(cluster, ADMINISTRATOR)?;
-        let settled = tokio::time::timeout(DEADLINE, settle(&client, cluster.namespace(), invocation.ca_pem)).await;
+        let token = cluster.token(SCHEDULER).context("no scheduler")?;
+        let scheduler =
+            |_| Manager::scheduler(&folder.path().join(KUBE_SCHEDULER), Access { url, ca_pem, token: &token });
+        let scheduler = schedulers.first().map(scheduler).transpose()?;
+        let settled = tokio::time::timeout(DEADLINE, settle(&client, cluster.namespace(), ca_pem)).await;
         settled.map_err(|_| anyhow!("no account `default` after {DEADLINE:?}: {}", logs(&folder)))??;
         let sentinel = Arc::new(Sentinel::new(&client).await?);
-        Ok(Managers { folder, others, sentinel, started: AtomicUsize::new(0), _place: place })
+        Ok(Managers { folder, others, scheduler, sentinel, started: AtomicUsize::new(0), _place: place })
     }
 
     /// The controller of that kind; started as `user` unless it runs already.
@@ -169,7 +177,9 @@ impl Managers {
 
     /// Stops the managers and returns their logs.
     pub(super) async fn stop(self) -> Result<String> {
-        self.others.kill().await?;
+        for manager in [Some(self.others), self.scheduler].into_iter().flatten() {
+            manager.kill().await?;
+        }
         Ok(logs(&self.folder))
     }
 }
@@ -200,7 +210,7 @@ fn logs(folder: &TempDir) -> String {
     logs.sort();
     logs.iter().fold(String::new(), |mut text, log| {
         let (name, log) = (log.file_stem().unwrap_or_default(), std::fs::read_to_string(log).unwrap_or_default());
-        let _ = write!(text, "--- kube-controller-manager {}\n{log}", name.display());
+        let _ = write!(text, "--- log {}\n{log}", name.display());
         text
     })
 }

@@ -68,6 +68,8 @@ pub enum Act {
         warning: bool,
         /// The reason, such as `ScalingReplicaSet`.
         reason: Cow<'static, str>,
+        /// The action, such as `Binding`, of an event that is recorded by the API `events.k8s.io`; nothing, if it is by the core one.
+        action: &'static str,
         /// The message.
         message: String,
     },

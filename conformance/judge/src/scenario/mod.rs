@@ -99,6 +99,15 @@ impl Scenario {
         }
     }
 
+    /// Whether it sees or changes more of a server than its own namespace. A scheduler sees all nodes.
+    pub fn is_exclusive(&self) -> bool {
+        self.needs.iter().any(|need| need.is_exclusive()) || self.has_scheduler()
+    }
+
+    fn has_scheduler(&self) -> bool {
+        self.flags.iter().any(|flag| flag.starts_with("--controllers=") && flag.contains("kube-scheduler"))
+    }
+
     fn of_row(file: &str, row: Row, text: &Text) -> Result<Scenario, SyntaxError> {
         let mut scenario = Scenario {
             name: row.name(file),
@@ -174,8 +183,9 @@ impl Scenario {
     pub fn has_several_writers(&self) -> bool {
         let mut parallel = self.steps.iter().filter_map(|step| step.prefixes.repetition.as_ref());
         let actors = self.steps.iter().filter(|step| step.command.starts_actor()).count();
-        // A scenario waits until a single controller is quiet.
-        actors > 1 || parallel.any(|many| many.parallel) || self.needs.contains(&Power::Outages)
+        // A scenario waits until a single controller is quiet; a scheduler writes its events beside what it says of pods.
+        let beside = self.needs.contains(&Power::Outages) || self.has_scheduler();
+        actors > 1 || parallel.any(|many| many.parallel) || beside
     }
 
     /// The area: the folder that the scenario is in.

@@ -66,7 +66,7 @@ impl Power {
     }
 
     /// Whether a scenario that needs this sees or changes more of the server than its own namespace.
-    pub fn is_exclusive(self) -> bool {
+    pub(super) fn is_exclusive(self) -> bool {
         matches!(self, Power::Calls | Power::Compaction | Power::Controllers | Power::Log)
     }
 }

@@ -2,7 +2,7 @@
 //! create tokens for accounts without one, if it has to.
 
 use crate::control_plane::cache::{TOKEN_GENERATING_VERSION, VERSION};
-use crate::control_plane::manager::{self, Invocation, Manager};
+use crate::control_plane::manager::{self, Access, Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_NAME, Sentinel};
 use crate::credentials::SIGNING_KEY;
 use crate::subject::cluster::Cluster;
@@ -53,9 +53,11 @@ impl Real {
         let invocation = Invocation {
             version,
             controllers: &["serviceaccount-token"],
-            url: &cluster.endpoints()[0].url,
-            ca_pem: &cluster.ca_pem().context("it needs TLS")?,
-            token: &cluster.token(user).with_context(|| format!("this target knows no user {user:?}"))?,
+            server: Access {
+                url: &cluster.endpoints()[0].url,
+                ca_pem: &cluster.ca_pem().context("it needs TLS")?,
+                token: &cluster.token(user).with_context(|| format!("this target knows no user {user:?}"))?,
+            },
             flags,
         };
         let calls_before = cluster.calls(user).await?.len();

@@ -3,6 +3,9 @@
 //! Follows `tools/record/{event,events_cache}.go` of `k8s.io/client-go` (v0.37.1): an event that recurs is counted by a patch, the tenth
 //! different one of a reason about an object within ten minutes stands for all later ones, and an object has 25 events, and one more every
 //! five minutes. Other than there, no cache forgets, but for what is older than those ten minutes and is not written any more.
+//!
+//! Events with an action follow `tools/events/{event_recorder,event_broadcaster}.go`: one that recurs is a series, whatever it says, and is written
+//! once more as such.
 
 use super::request::{Request, path};
 use crate::act::PatchType;
@@ -13,6 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 use tree::{Value, json};
 
 const EVENTS: Resource = Resource::new("", "v1", "events");
+const EVENTS_WITH_ACTIONS: Resource = Resource::new("events.k8s.io", "v1", "events");
 /// The number of different messages from which on they are combined.
 const MOST_MESSAGES: usize = 10;
 /// The seconds within which they are.
@@ -53,6 +57,8 @@ pub(super) struct Occurrence<'a> {
     pub(super) about: &'a Value,
     pub(super) warning: bool,
     pub(super) reason: &'a str,
+    /// The action, or nothing.
+    pub(super) action: &'a str,
     pub(super) message: &'a str,
 }
 
@@ -67,17 +73,16 @@ impl Recorder {
     /// and names differ, also those of other recorders.
     pub(super) fn record(&mut self, event: &Occurrence<'_>, now: Timestamp, last: &mut i128) -> Option<Recording> {
         let kind = if event.warning { "Warning" } else { "Normal" };
+        if !event.action.is_empty() {
+            return self.record_action(event, kind, now, last);
+        }
         let spam = format!("{}{kind}", reference(event.about, false));
         let reasoned = format!("{spam}{}", event.reason);
         let (message, key) = match self.combines(&reasoned, event.message, now) {
             true => (format!("(combined from similar events): {}", event.message), reasoned),
             false => (event.message.to_owned(), format!("{reasoned}{}", event.message)),
         };
-        *last = now.as_nanosecond().max(*last + 1);
-        let fresh = Written { name: format!("{}.{:x}", meta::name(event.about), *last), count: 0, first: now };
-        let written = self.written.entry(key).or_insert(fresh);
-        written.count += 1;
-        let written = written.clone();
+        let written = self.count(key, event.about, now, last);
         if !self.may(spam, now) {
             return None;
         }
@@ -92,6 +97,59 @@ impl Recorder {
         let content_type = PatchType::Strategic.media_type();
         let request = Request { content_type, ..Request::json("PATCH", at, patch) };
         Some(Recording { request, anew })
+    }
+
+    /// The requests for an event with an action; `None` if it recurs, and was written as a series already.
+    fn record_action(
+        &mut self,
+        event: &Occurrence<'_>,
+        kind: &str,
+        now: Timestamp,
+        last: &mut i128,
+    ) -> Option<Recording> {
+        let regarding = reference(event.about, true);
+        let key = format!("{regarding}{kind}{}{}", event.reason, event.action);
+        let written = self.count(key, event.about, now, last);
+        let mut object = json!({
+            "kind": "Event",
+            "apiVersion": "events.k8s.io/v1",
+            "metadata": {"name": written.name.as_str(), "namespace": namespace_of(event.about)},
+            "eventTime": microseconds(now),
+            "reportingController": self.component,
+            "reportingInstance": format!("{}-localhost", self.component),
+            "action": event.action,
+            "reason": event.reason,
+            "regarding": regarding,
+            "note": event.message,
+            "type": kind,
+        });
+        let collection = Key { namespace: namespace_of(event.about).to_owned(), name: String::new() };
+        let all = path(&EVENTS_WITH_ACTIONS, &collection, "");
+        match written.count {
+            1 => {
+                let anew = Request::json("POST", all, object);
+                Some(Recording { request: anew.clone(), anew })
+            }
+            2 => {
+                let series = json!({"count": 2, "lastObservedTime": microseconds(now)});
+                let patch = json!({"series": series.clone()});
+                object["series"] = series;
+                let at = path(&EVENTS_WITH_ACTIONS, &Key { name: written.name, ..collection }, "");
+                let content_type = PatchType::Strategic.media_type();
+                let request = Request { content_type, ..Request::json("PATCH", at, patch) };
+                Some(Recording { request, anew: Request::json("POST", all, object) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Counts an event, which gets a name if it is a new one.
+    fn count(&mut self, key: String, about: &Value, now: Timestamp, last: &mut i128) -> Written {
+        *last = now.as_nanosecond().max(*last + 1);
+        let fresh = Written { name: format!("{}.{:x}", meta::name(about), *last), count: 0, first: now };
+        let written = self.written.entry(key).or_insert(fresh);
+        written.count += 1;
+        written.clone()
     }
 
     /// Whether the message joins so many others that they are combined.
@@ -145,6 +203,11 @@ impl Recorder {
 /// A time in whole seconds.
 fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A time in microseconds.
+fn microseconds(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }
 
 /// The namespace of events about an object.

@@ -54,8 +54,8 @@ impl Engine {
     pub fn next(&mut self, run: &mut Run, now: Timestamp) -> Option<Request> {
         loop {
             let act = run.acts.pop_front()?;
-            if let Act::Event { about, warning, reason, message } = &act {
-                let event = Occurrence { about, warning: *warning, reason, message };
+            if let Act::Event { about, warning, reason, action, message } = &act {
+                let event = Occurrence { about, warning: *warning, reason, action, message };
                 let Some(recording) = self.loops[run.item.of].recorder.record(&event, now, &mut self.last_event) else {
                     continue;
                 };

@@ -176,7 +176,7 @@ fn a_paused_loop_is_stepped() {
 }
 
 fn event(message: &str) -> Act {
-    Act::Event { about: object("a"), warning: false, reason: "Tested".into(), message: message.to_owned() }
+    Act::Event { about: object("a"), warning: false, reason: "Tested".into(), action: "", message: message.to_owned() }
 }
 
 #[test]
@@ -199,6 +199,19 @@ fn events_that_recur_are_counted_and_many_are_combined() {
     // The tenth message and those after it have one event.
     assert_eq!(sent[..9], vec![collection; 9]);
     assert!(sent[9].starts_with("PATCH"), "{sent:?}");
+}
+
+#[test]
+fn events_with_an_action_that_recur_are_a_series() {
+    let bound = |message: &str| {
+        let message = message.to_owned();
+        Act::Event { about: object("a"), warning: false, reason: "Tested".into(), action: "Testing", message }
+    };
+    let mut engine = told([Plan::of(["one", "two", "three"].map(bound).into())]);
+    see(&mut engine, "a");
+    let collection = "/apis/events.k8s.io/v1/namespaces/a/events";
+    let (_, sent) = run(&mut engine, at(0), &[]).unwrap();
+    assert_eq!(sent, [format!("POST {collection}"), format!("PATCH {collection}/a.1")]);
 }
 
 #[test]

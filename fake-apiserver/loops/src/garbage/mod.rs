@@ -372,6 +372,7 @@ impl<'a> Node<'a> {
             about: about.clone(),
             warning: true,
             reason: INVALID_NAMESPACE.into(),
+            action: "",
             message: format!(
                 "ownerRef {} does not exist in namespace {namespace:?}",
                 reference.in_namespace(namespace)

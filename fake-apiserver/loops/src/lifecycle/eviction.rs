@@ -111,7 +111,8 @@ fn is_tolerated(taint: &Value, toleration: &Value) -> bool {
 
 fn evicted(key: &Key, pod: &Value, now: Timestamp) -> Vec<Act> {
     let message = format!("Marking for deletion Pod {key}");
-    let told = Act::Event { about: pod.clone(), warning: false, reason: "TaintManagerEviction".into(), message };
+    let told =
+        Act::Event { about: pod.clone(), warning: false, reason: "TaintManagerEviction".into(), action: "", message };
     let condition = json!({
         "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
         "message": "Taint manager: deleting due to NoExecute taint", "lastTransitionTime": read::stamp(now),

@@ -120,7 +120,7 @@ impl Loop for Nodes {
 fn event(name: &str, uid: &str, reason: &'static str, message: String) -> Act {
     let about = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "uid": uid}});
     let message = if reason == "NodeNotReady" { message } else { format!("Node {name} event: {message}") };
-    Act::Event { about, warning: false, reason: reason.into(), message }
+    Act::Event { about, warning: false, reason: reason.into(), action: "", message }
 }
 
 fn patch(key: &Key, patch: Value) -> Act {
@@ -152,7 +152,7 @@ fn not_ready(node: &str, view: &View<'_>) -> Vec<Act> {
         }
         acts.push(Act::Update { resource: pods::PODS, subresource: "status", object });
         let (about, message) = ((**pod).clone(), "Node is not ready".to_owned());
-        acts.push(Act::Event { about, warning: true, reason: "NodeNotReady".into(), message });
+        acts.push(Act::Event { about, warning: true, reason: "NodeNotReady".into(), action: "", message });
     }
     acts
 }

@@ -107,7 +107,7 @@ impl Loop for EndpointsLoop {
                 "name": key.name.as_str(), "namespace": key.namespace.as_str(),
             }}),
         };
-        let told = Act::Event { about, warning: true, reason: reason.into(), message: words };
+        let told = Act::Event { about, warning: true, reason: reason.into(), action: "", message: words };
         Some(Plan { acts: vec![told], failed: Some(refusal.message.clone()), ..Plan::default() })
     }
 }

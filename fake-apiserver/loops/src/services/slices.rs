@@ -102,6 +102,7 @@ fn failure(service: &Value, key: &Key, why: &str) -> Act {
         about: service.clone(),
         warning: true,
         reason: "FailedToUpdateEndpointSlices".into(),
+        action: "",
         message: format!("Error updating Endpoint Slices for Service {key}: {why}"),
     }
 }

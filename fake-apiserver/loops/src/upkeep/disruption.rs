@@ -109,7 +109,7 @@ impl Loop for Disruption {
 }
 
 fn event(about: &Value, warning: bool, reason: &'static str, message: String) -> Act {
-    Act::Event { about: about.clone(), warning, reason: reason.into(), message }
+    Act::Event { about: about.clone(), warning, reason: reason.into(), action: "", message }
 }
 
 fn selects(budget: &Value, pod: &Value) -> bool {

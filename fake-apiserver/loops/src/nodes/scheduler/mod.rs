@@ -20,7 +20,7 @@ use crate::volumes::needs;
 use crate::volumes::{CLAIMS, CLASSES, VOLUMES};
 use crate::workloads::facts::pods::{self, PODS};
 use crate::workloads::facts::read::{self, stamp};
-use crate::workloads::facts::{conditions, owners, status, template};
+use crate::workloads::facts::{conditions, owners, status};
 use filters::{Candidate, Surroundings, Verdict};
 use machinery::object::meta;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -148,8 +148,12 @@ fn bind(pod: &Value, node: &str) -> Plan {
     let message = format!("Successfully assigned {namespace}/{name} to {node}");
     Plan::of(vec![
         Act::Create { resource: PODS, key: owners::key(pod), subresource: "binding", object },
-        template::event(pod, false, "Scheduled", message),
+        told(pod, false, "Scheduled", "Binding", message),
     ])
+}
+
+fn told(pod: &Value, warning: bool, reason: &'static str, action: &'static str, message: String) -> Act {
+    Act::Event { about: pod.clone(), warning, reason: reason.into(), action, message }
 }
 
 /// Says why a pod gets no node, unless it says so already.
@@ -175,7 +179,7 @@ fn refuse(pod: &Value, message: &str, view: &View<'_>) -> Plan {
     let mut object = pod.clone();
     object["status"] = new;
     Plan::of(vec![
-        template::event(pod, true, "FailedScheduling", message.to_owned()),
+        told(pod, true, "FailedScheduling", "Scheduling", message.to_owned()),
         Act::Update { resource: PODS, subresource: "status", object },
     ])
 }

@@ -59,7 +59,7 @@ pub(crate) fn delete(pod: &Value, owner: &Value) -> [Act; 2] {
 
 /// An event.
 pub(crate) fn event(about: &Value, warning: bool, reason: impl Into<Cow<'static, str>>, message: String) -> Act {
-    Act::Event { about: about.clone(), warning, reason: reason.into(), message }
+    Act::Event { about: about.clone(), warning, reason: reason.into(), action: "", message }
 }
 
 /// Whether a creation was refused because its namespace is being deleted.
