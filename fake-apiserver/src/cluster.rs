@@ -161,7 +161,7 @@ impl Cluster {
         if self.remotes().is_empty() {
             return None;
         }
-        let own = &catalog.documents().groups;
+        let own = catalog.groups();
         Some(self.reconcilers.cluster().extensions.merged(&self.store, own))
     }
 

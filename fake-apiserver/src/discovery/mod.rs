@@ -21,6 +21,7 @@ pub(crate) use plain::{Plain, api_versions};
 pub(crate) use rest_mapper::{GroupVersionKind, RestMapper};
 
 use crate::registry::{Registry, Served};
+use groups::Group;
 use openapi::Shelf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -37,23 +38,15 @@ pub(crate) fn preferred(registry: &Registry) -> impl Iterator<Item = Served<'_>>
     })
 }
 
-/// A registry, and the documents that describe it.
+/// A registry, and the documents that describe it: each is made when it is first requested, since most tests ask for few of them.
 #[derive(Default)]
 pub(crate) struct Catalog {
     pub(crate) registry: Registry,
-    /// Made when first requested: most tests never ask for them.
-    documents: OnceLock<Documents>,
+    plain: OnceLock<Plain>,
+    core: OnceLock<Aggregated>,
+    groups: OnceLock<Aggregated>,
+    openapi: OnceLock<OpenApi>,
     shelf: Arc<Shelf>,
-}
-
-/// The documents about a registry.
-pub(crate) struct Documents {
-    pub(crate) plain: Plain,
-    /// The core group.
-    pub(crate) core: Aggregated,
-    /// All other groups.
-    pub(crate) groups: Aggregated,
-    pub(crate) openapi: OpenApi,
 }
 
 impl Catalog {
@@ -74,20 +67,31 @@ impl Catalog {
         BUILT_IN.clone()
     }
 
-    /// The documents of discovery and OpenAPI.
-    pub(crate) fn documents(&self) -> &Documents {
-        self.documents.get_or_init(|| Documents::of(&self.registry, &self.shelf))
+    /// A document for each group and version.
+    pub(crate) fn plain(&self) -> &Plain {
+        self.plain.get_or_init(|| Plain::of(&self.core_group(), &self.named_groups()))
     }
-}
 
-impl Documents {
-    fn of(registry: &Registry, shelf: &Arc<Shelf>) -> Documents {
-        let (core, named): (Vec<_>, Vec<_>) = groups::of(registry).into_iter().partition(|group| group.name.is_empty());
-        Documents {
-            plain: Plain::of(&core, &named),
-            openapi: OpenApi::of(registry, shelf),
-            core: Aggregated::of(&core),
-            groups: Aggregated::of(&named),
-        }
+    /// The core group in one document.
+    pub(crate) fn core(&self) -> &Aggregated {
+        self.core.get_or_init(|| Aggregated::of(&self.core_group()))
+    }
+
+    /// All other groups in one document.
+    pub(crate) fn groups(&self) -> &Aggregated {
+        self.groups.get_or_init(|| Aggregated::of(&self.named_groups()))
+    }
+
+    /// The documents of OpenAPI.
+    pub(crate) fn openapi(&self) -> &OpenApi {
+        self.openapi.get_or_init(|| OpenApi::of(&self.registry, &self.shelf))
+    }
+
+    fn core_group(&self) -> Vec<Group<'_>> {
+        groups::of(&self.registry).into_iter().filter(|group| group.name.is_empty()).collect()
+    }
+
+    fn named_groups(&self) -> Vec<Group<'_>> {
+        groups::of(&self.registry).into_iter().filter(|group| !group.name.is_empty()).collect()
     }
 }

@@ -208,8 +208,7 @@ fn storage_version_hash(resource: &Resource) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discovery::{Documents, samples};
-    use std::sync::Arc;
+    use crate::discovery::{Catalog, samples};
 
     fn text(json: &[u8]) -> &str {
         std::str::from_utf8(json).unwrap()
@@ -218,7 +217,7 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn documents() {
-        let discovery = Documents::of(&samples::registry(), &Arc::default());
+        let discovery = Catalog::new(samples::registry());
         for (path, expected) in [
             (
                 "/apis",
@@ -241,9 +240,9 @@ mod tests {
                 r#"{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"serviceaccounts","singularName":"serviceaccount","namespaced":true,"kind":"ServiceAccount","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["sa"],"storageVersionHash":"pbx9ZvyFpBE="},{"name":"serviceaccounts/token","singularName":"","namespaced":true,"group":"authentication.k8s.io","version":"v1","kind":"TokenRequest","verbs":["create"]}]}"#,
             ),
         ] {
-            assert_eq!(discovery.plain.document(path).map(|json| text(json)), Some(expected), "{path}");
+            assert_eq!(discovery.plain().document(path).map(|json| text(json)), Some(expected), "{path}");
         }
-        assert!(discovery.plain.document("/apis/coordination.k8s.io/v2").is_none());
+        assert!(discovery.plain().document("/apis/coordination.k8s.io/v2").is_none());
         assert_eq!(
             text(&api_versions("192.0.2.2:16443")),
             r#"{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"192.0.2.2:16443"}]}"#
@@ -253,13 +252,13 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn aggregated() {
-        let discovery = Documents::of(&samples::registry(), &Arc::default());
-        let core = &discovery.core;
+        let discovery = Catalog::new(samples::registry());
+        let core = discovery.core();
         assert_eq!(
             text(&core.json),
             r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"serviceaccounts","responseKind":{"group":"","version":"","kind":"ServiceAccount"},"scope":"Namespaced","singularResource":"serviceaccount","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["sa"],"subresources":[{"subresource":"token","responseKind":{"group":"authentication.k8s.io","version":"v1","kind":"TokenRequest"},"verbs":["create"]}]}],"freshness":"Current"}]}]}"#
         );
-        let groups = &discovery.groups;
+        let groups = discovery.groups();
         assert_eq!(
             text(&groups.json),
             r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":"authentication.k8s.io"},"versions":[{"version":"v1","resources":[{"resource":"tokenreviews","responseKind":{"group":"","version":"","kind":"TokenReview"},"scope":"Cluster","singularResource":"tokenreview","verbs":["create"]}],"freshness":"Current"}]},{"metadata":{"name":"coordination.k8s.io"},"versions":[{"version":"v1","resources":[{"resource":"leases","responseKind":{"group":"","version":"","kind":"Lease"},"scope":"Namespaced","singularResource":"lease","verbs":["create","delete","deletecollection","get","list","patch","update","watch"]}],"freshness":"Current"}]}]}"#

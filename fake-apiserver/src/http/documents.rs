@@ -11,7 +11,7 @@ use super::respond::{content, content_type};
 use super::version;
 use crate::api::request::Query;
 use crate::deadline::Deadline;
-use crate::discovery::{AGGREGATED, Aggregated, Documents, Merged, api_versions};
+use crate::discovery::{AGGREGATED, Aggregated, Catalog, Merged, api_versions};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
@@ -57,21 +57,21 @@ pub(crate) struct DocumentRequest<'r> {
 ///
 /// # Errors
 /// 404, 405 and 406, where the real server sends them as a `Status`; 504, if the time is up.
-pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+pub(super) async fn answer(catalog: &Catalog, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
-        "/" => Ok(json_text(root(documents, request))),
+        "/" => Ok(json_text(root(catalog, request))),
         "/openapi/v2" => {
             let parts = request.merged.map(|merged| merged.parts.clone()).unwrap_or_default();
-            openapi::v2(&documents.openapi, parts, &openapi_request(request)).await
+            openapi::v2(catalog.openapi(), parts, &openapi_request(request)).await
         }
         "/openapi/v3" => {
-            let index = openapi::index(&documents.openapi, request.deadline).await?;
+            let index = openapi::index(catalog.openapi(), request.deadline).await?;
             Ok(index.map(|own| request.merged.map_or(own.clone(), |merged| merged.index(own))))
         }
         path => match (path.strip_prefix("/openapi/v3/"), request.health.answer(path, request.query, request.checks)) {
-            (Some(document), _) => openapi::v3(&documents.openapi, document, &openapi_request(request)).await,
+            (Some(document), _) => openapi::v3(catalog.openapi(), document, &openapi_request(request)).await,
             (None, Some(response)) => Ok(response),
-            (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
+            (None, None) => api_document(catalog, path.strip_suffix('/').unwrap_or(path), request),
         },
     }
 }
@@ -87,14 +87,14 @@ fn openapi_request<'r>(request: &'r DocumentRequest<'_>) -> OpenApiRequest<'r> {
 }
 
 /// Discovery and version: negotiated, read-only documents.
-fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+fn api_document(catalog: &Catalog, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     let preferences = request.preferences();
     let json = match path {
         "/api" => api_versions(request.server_address).into(),
         "/version" => version::document().into(),
-        path => match request.merged.and_then(|merged| merged.plain(path)).or(documents.plain.document(path)) {
+        path => match request.merged.and_then(|merged| merged.plain(path)).or_else(|| catalog.plain().document(path)) {
             Some(json) => json.clone(),
-            None => return not_found(documents, path),
+            None => return not_found(catalog, path),
         },
     };
     let is_list_of_groups = path.starts_with("/apis") && path.split('/').count() <= 3;
@@ -103,8 +103,8 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
         return Err(ApiError::method_not_routed());
     }
     let aggregated = match path {
-        "/api" => Some(&documents.core),
-        "/apis" => Some(request.merged.map_or(&documents.groups, |merged| &merged.groups)),
+        "/api" => Some(catalog.core()),
+        "/apis" => Some(request.merged.map_or_else(|| catalog.groups(), |merged| &merged.groups)),
         _ => None,
     };
     if let Some(aggregated) = aggregated
@@ -122,11 +122,11 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
 }
 
 /// 404: a `Status` below a group with other than custom resources, plain text elsewhere.
-fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
+fn not_found(catalog: &Catalog, path: &str) -> ApiResult<Response<Bytes>> {
     let mut elements = path.split('/').skip(1);
     let is_routed = match (elements.next(), elements.next()) {
         (Some("api" | "version"), Some(_)) => true,
-        (Some("apis"), Some(group)) => documents.plain.is_routed(group),
+        (Some("apis"), Some(group)) => catalog.plain().is_routed(group),
         _ => false,
     };
     match is_routed {
@@ -136,8 +136,8 @@ fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
 }
 
 /// The document at `/`: all paths.
-fn root(documents: &Documents, request: &DocumentRequest<'_>) -> Bytes {
-    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(request.health.paths()).collect();
+fn root(catalog: &Catalog, request: &DocumentRequest<'_>) -> Bytes {
+    let mut paths: Vec<String> = catalog.plain().paths().map(str::to_string).chain(request.health.paths()).collect();
     paths.extend(request.pages.paths().chain(OTHER_PATHS.iter().copied()).map(str::to_string));
     paths.sort_unstable();
     indent(&encode(&json!({ "paths": paths }))).into()
@@ -215,7 +215,7 @@ mod tests {
             deadline: &Deadline::default(),
         };
         let catalog = Catalog::new(samples::registry());
-        let answer = answer(catalog.documents(), &request);
+        let answer = answer(&catalog, &request);
         answer.now_or_never().expect("nobody else makes the document")
     }
 

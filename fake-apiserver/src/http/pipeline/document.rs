@@ -61,6 +61,6 @@ impl Exchange<'_> {
             merged: merged.as_deref(),
             deadline,
         };
-        documents::answer(catalog.documents(), &request).await
+        documents::answer(catalog, &request).await
     }
 }

@@ -18,7 +18,7 @@ use tree::{Value, json};
 /// # Errors
 /// 500, if the documents about kinds cannot be read.
 pub(super) async fn warnings(spec: &Value, catalog: &Catalog, number: i32) -> ApiResult<Vec<Value>> {
-    let mut schemas = Schemas::new(&catalog.documents().openapi, number);
+    let mut schemas = Schemas::new(catalog.openapi(), number);
     let params = match param_kind(spec) {
         Some(kind) => Some(schemas.declared(&kind).await?.flatten()),
         None => None,
