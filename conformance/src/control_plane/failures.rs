@@ -7,7 +7,7 @@ use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, static_token};
 use anyhow::{Context as _, Result, bail, ensure};
 use bytes::Bytes;
-use conformance_judge::exchange::Exchange;
+use conformance_judge::exchange::{self, Exchange};
 use conformance_judge::observation::Item;
 use http::Request;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -32,21 +32,17 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// If a server does not start, or does not fail so.
 pub(super) async fn record(into: &Path) -> Result<()> {
     let mut lines = Vec::new();
-    let one = Server::up(&["--shutdown-delay-duration=2s", "--shutdown-send-retry-after=true"]).await?;
-    lines.push(("storage-initializing", one.first_watch().await?));
-    one.signal("etcd", "STOP").await?;
-    lines.push(("timeout", one.ask("GET", &format!("{CONFIG_MAPS}/a?timeout=2s"), &Value::Null).await?));
-    one.signal("etcd", "CONT").await?;
-    lines.push(("shutting-down", one.shutting_down().await?));
-    one.down().await?;
+    let server = Server::up(&["--shutdown-delay-duration=5s", "--shutdown-send-retry-after=true"]).await?;
+    let recorded = server.failures(&mut lines).await;
+    server.down().await?;
+    recorded?;
     lines.push(("etcd-timeout", without_quorum().await?));
-    let mut text = String::new();
-    for (index, (command, item)) in lines.into_iter().enumerate() {
-        let exchange = Exchange { step: index + 1, command: command.into(), items: vec![item] };
-        text += &serde_json::to_string(&exchange)?;
-        text.push('\n');
-    }
-    std::fs::write(into, text).with_context(|| into.display().to_string())
+    let line = |(index, (command, item)): (usize, (&str, Item))| Exchange {
+        step: index + 1,
+        command: command.into(),
+        items: vec![item],
+    };
+    exchange::save(&lines.into_iter().enumerate().map(line).collect::<Vec<_>>(), into)
 }
 
 /// A control plane whose programs get signals.
@@ -67,8 +63,16 @@ impl Server {
         Ok(Server { folder, endpoint })
     }
 
-    async fn down(self) -> Result<()> {
+    async fn failures(&self, lines: &mut Vec<(&'static str, Item)>) -> Result<()> {
+        lines.push(("storage-initializing", self.first_watch().await?));
+        self.signal("etcd", "STOP").await?;
+        lines.push(("timeout", self.ask("GET", &format!("{CONFIG_MAPS}/a?timeout=2s"), &Value::Null).await?));
         self.signal("etcd", "CONT").await?;
+        lines.push(("shutting-down", self.shutting_down().await?));
+        Ok(())
+    }
+
+    async fn down(self) -> Result<()> {
         detached::down(self.folder.path()).await.map(|_| ())
     }
 
@@ -101,7 +105,7 @@ impl Server {
         let endpoint = self.endpoint.clone();
         let path = format!("{CONFIG_MAPS}/a");
         let waits = tokio::spawn(async move { answer(&endpoint, "GET", &path, &Value::Null).await });
-        let item = self.until("/version", |item| !item.is_success()).await;
+        let item = self.until("/version", |item| item.head == "429").await;
         waits.abort();
         item
     }
@@ -109,9 +113,10 @@ impl Server {
     /// The first answer that is so.
     async fn until(&self, path: &str, is: impl Fn(&Item) -> bool) -> Result<Item> {
         for _ in 0..TRIES {
-            let item = self.ask("GET", path, &Value::Null).await?;
-            if is(&item) {
-                return Ok(item);
+            // A server that stops closes connections.
+            match self.ask("GET", path, &Value::Null).await {
+                Ok(item) if is(&item) => return Ok(item),
+                _ => {}
             }
             tokio::time::sleep(PAUSE).await;
         }
