@@ -126,7 +126,7 @@ impl Port {
         self.send(&[("authorization", &format!("Bearer {}", self.token))], method, path, body.into()).await
     }
 
-    /// A stream of events that nobody reads, until it is dropped.
+    /// A stream of events that is not read, until it is dropped.
     pub(super) async fn open(&self, path: &str) -> Result<TcpStream> {
         let mut stream = TcpStream::connect(self.endpoint.address()?).await?;
         let token = &self.token;

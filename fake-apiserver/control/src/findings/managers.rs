@@ -12,8 +12,8 @@ const METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerRefere
 /// The last write of a field: the request, and the value.
 type Written<'r> = BTreeMap<String, (&'r Request, &'r Value)>;
 
-/// Two users who change the same field, and have the same manager for it, as neither names one: it is the beginning of their user agents. So nobody
-/// sees whose the field is.
+/// Two users who change the same field, and have the same manager for it, as neither names one: it is the beginning of their user agents. So it
+/// cannot be seen whose the field is.
 pub(super) fn shared(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let is_one = request.revision.is_some() && matches!(request.verb.as_str(), "create" | "update" | "patch");

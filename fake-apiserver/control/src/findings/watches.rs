@@ -42,7 +42,7 @@ pub(super) fn relists(requests: &[Request]) -> Vec<Finding> {
 const LARGE: u64 = 1000;
 
 /// Lists of large collections as a whole, which a server reads from etcd: without a limit, and of no revision or of exactly one. Those that a cache
-/// may answer, as the first ones of informers, cost nobody anything.
+/// may answer, as the first ones of informers, cost little.
 pub(super) fn unlimited(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let limited = |name: &str| request.parameter(name).is_some_and(|value| !matches!(&*value, "" | "0"));

@@ -338,13 +338,6 @@ impl ApiError {
         self
     }
 
-    /// The same refusal with these details.
-    #[must_use]
-    pub fn with_details(mut self, details: Details) -> Self {
-        self.0.details = Some(details);
-        self
-    }
-
     /// The same refusal with one more cause.
     #[must_use]
     pub fn with_cause(mut self, reason: &str, message: impl Into<String>, field: &str) -> Self {
