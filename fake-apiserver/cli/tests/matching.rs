@@ -191,7 +191,7 @@ fn changes_and_findings_are_streamed_as_they_come() {
     assert_eq!(server.create("two"), 201);
     let mut later = stream(&server, "/events/stream?resource=configmaps", &format!("Last-Event-ID: {}\r\n", &id[4..]));
     assert!(later.find(|line| line.starts_with("data: ")).expect("data").contains("\"name\":\"two\""));
-    // A conflict is a finding only if nobody comes back to it.
+    // A conflict is a finding only as long as its client has not come back to it.
     let stale = |name: &str| json!({"metadata": {"name": name, "resourceVersion": "1"}});
     for name in ["one", "two"] {
         assert_eq!(server.api("PUT", &format!("{CONFIG_MAPS}/{name}"), &stale(name)).0, 409);

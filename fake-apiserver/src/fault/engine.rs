@@ -63,7 +63,7 @@ pub(crate) struct Strike {
     pub(crate) removed: CancellationToken,
 }
 
-/// What a rule may strike.
+/// The targets of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
     Requests,
