@@ -101,7 +101,8 @@ impl FakeApiServer {
     /// The events behind a revision, or all that are remembered, and the content after them.
     fn window(&self, since: Option<u64>) -> Result<(Vector<Arc<Event>>, Snapshot), Refusal> {
         let store = &self.cluster.store;
-        let mut after = since.unwrap_or_default();
+        // Behind a revision that is still to come there is nothing, as behind the newest.
+        let mut after = since.unwrap_or_default().min(store.revision());
         loop {
             match store.events_after(after) {
                 Ok(found) => return Ok(found),
