@@ -23,6 +23,8 @@ pub(crate) struct View {
     /// The number of times that it was held or released.
     turn: AtomicU64,
     state: Mutex<State>,
+    /// Whether reads see it that ask for the newest state, too.
+    forces: bool,
 }
 
 #[derive(Default)]
@@ -55,7 +57,7 @@ pub(crate) enum Sight {
 
 impl Default for View {
     fn default() -> Self {
-        View { horizon: AtomicU64::new(u64::MAX), turn: AtomicU64::new(0), state: Mutex::default() }
+        View { horizon: AtomicU64::new(u64::MAX), turn: AtomicU64::new(0), state: Mutex::default(), forces: false }
     }
 }
 
@@ -70,9 +72,9 @@ impl Only {
 }
 
 impl View {
-    /// A view that is held there.
-    pub(crate) fn at(held: Snapshot) -> View {
-        let view = View::default();
+    /// A view that is held there, maybe for all reads.
+    pub(crate) fn at(held: Snapshot, forces: bool) -> View {
+        let view = View { forces, ..View::default() };
         view.look(Some(held), None);
         view
     }
@@ -114,6 +116,11 @@ impl View {
     pub(crate) fn held(&self) -> Option<Snapshot> {
         let state = self.lock();
         state.held.clone().filter(|_| state.only.is_none())
+    }
+
+    /// The state that reads see in place of the newest, if there is one.
+    pub(crate) fn forced(&self) -> Option<Snapshot> {
+        self.forces.then(|| self.held()).flatten()
     }
 
     /// The snapshot that the replica sees.

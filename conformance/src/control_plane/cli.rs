@@ -1,7 +1,7 @@
 //! The tasks of `conformance real …`: building the real control plane, and running one by hand.
 
 use super::plan::Options;
-use super::{build, detached};
+use super::{build, detached, failures};
 use anyhow::Result;
 use clap::Subcommand;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub enum Task {
         #[arg(last = true, value_name = "FLAG")]
         flags: Vec<String>,
     },
+    /// Records the answers of real API servers that fail (fixtures/failures.jsonl): etcd stands still, the server stops (takes a minute)
+    Failures,
     /// Stops the control plane; its logs stay
     Down {
         /// The directory
@@ -69,6 +71,12 @@ pub async fn run(task: &Task, root: &Path, target: &Path) -> Result<()> {
                 ..Options::default()
             };
             detached::up(&folder(place), options).await
+        }
+        Task::Failures => {
+            let into = root.join("fixtures/failures.jsonl");
+            failures::record(&into).await?;
+            println!("recorded {}", into.display());
+            Ok(())
         }
         Task::Down { place } => {
             let folder = folder(place);

@@ -11,6 +11,7 @@ mod build;
 pub mod cache;
 pub mod cli;
 mod detached;
+mod failures;
 mod guard;
 mod kubeconfig;
 mod launch;

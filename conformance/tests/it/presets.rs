@@ -23,7 +23,13 @@ enum Truth {
         command: String,
         request: String,
     },
-    /// No scenario can bring a real server to say it.
+    /// In `failures.jsonl`, under the preset's name.
+    Provoked {
+        #[serde(rename = "provoked")]
+        _how: String,
+        request: String,
+    },
+    /// Nothing brings a real server to say it.
     Unrecorded {
         #[serde(rename = "unrecorded")]
         _source: String,
@@ -48,11 +54,23 @@ async fn presets_answer_as_a_real_server_was_recorded() {
     };
     let cluster = Embedded.start(&setup).await.unwrap();
     for (preset, truth) in &truths {
-        let Truth::Recorded { recording, command, request } = truth else { continue };
+        let (item, request) = match truth {
+            Truth::Recorded { recording, command, request } => (recorded(recording, command), request),
+            Truth::Provoked { request, .. } => (provoked(*preset), request),
+            Truth::Unrecorded { .. } => continue,
+        };
         cluster.obey(Order::ClearFaults).await.unwrap();
         cluster.obey(Order::fault(Match::default(), Action::Preset(*preset))).await.unwrap();
-        compare(&*cluster, &recorded(recording, command), request).await;
+        compare(&*cluster, &item, request).await;
     }
+}
+
+/// The answer of a server that was brought to fail so.
+fn provoked(preset: Preset) -> Item {
+    let name = json!(preset);
+    let exchanges = exchange::load(&fixtures("failures.jsonl")).unwrap();
+    let found = exchanges.into_iter().find(|exchange| name == exchange.command.as_str());
+    found.and_then(|mut exchange| exchange.items.pop()).unwrap_or_else(|| panic!("failures.jsonl has no {name}"))
 }
 
 /// The last answer to a command of a recording that is a failure.
@@ -87,6 +105,11 @@ async fn compare(cluster: &dyn Cluster, recorded: &Item, request: &str) {
     for (name, value) in &recorded.headers {
         let has = answer.headers().get(name.as_str()).and_then(|value| value.to_str().ok());
         assert_eq!(has, Some(value.as_str()), "{request}: {name}");
+    }
+    if !recorded.headers.is_empty() {
+        for name in ["cache-control", "connection", "retry-after"] {
+            assert_eq!(answer.headers().contains_key(name), recorded.headers.contains_key(name), "{request}: {name}");
+        }
     }
     let body = answer.into_body().collect().await.unwrap().to_bytes();
     if let Some(text) = &recorded.text {

@@ -45,6 +45,8 @@ pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
 }
 
 pub(crate) async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Result<ExitCode> {
+    let is_stdout = flags.control.info.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    anyhow::ensure!(!is_stdout, "--info=- would write into the output of the command: it needs a file here");
     let server = run::started(flags, None).await?;
     let folder = tempfile::tempdir().context("unable to make a folder for the kubeconfig")?;
     let kubeconfig = match &flags.write_kubeconfig {

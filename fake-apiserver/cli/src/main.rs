@@ -10,6 +10,7 @@ mod check;
 mod cover;
 mod ensure;
 mod etcd;
+mod info;
 mod keeper;
 mod kubectl;
 mod logging;

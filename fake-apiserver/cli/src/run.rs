@@ -1,6 +1,7 @@
 //! The life of the process: start, the line `ready`, a signal, stop.
 
 use crate::cover;
+use crate::info;
 use crate::keeper::Keeper;
 use crate::stop::{self, Stops};
 use anyhow::Context;
@@ -10,8 +11,9 @@ use fake_apiserver::control::Obeys as _;
 use fake_apiserver_cli::Flags;
 use fake_apiserver_cli::control::Door;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::sync::Arc;
-use tracing::{info, warn};
+use tracing::warn;
 
 /// Serves until a stop signal.
 ///
@@ -23,7 +25,7 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let (keeper, state) = kept.unzip();
     let server = started(flags, state.filter(|state| !state.is_empty()).map(Into::into)).await?;
     for replica in server.replicas() {
-        info!(url = replica.url(), insecure = replica.insecure_url(), "serving");
+        tracing::info!(url = replica.url(), insecure = replica.insecure_url(), "serving");
     }
     if let Some(path) = &flags.write_kubeconfig {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
@@ -31,7 +33,11 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     }
     let server = Arc::new(server);
     let door = open(flags, &server)?;
-    match writeln!(io::stdout(), "{}", ready_line(&server)) {
+    let line = match &flags.control.info {
+        Some(path) if path == Path::new("-") => info::line(&server, door.as_ref()).to_string(),
+        _ => ready_line(&server),
+    };
+    match writeln!(io::stdout(), "{line}") {
         // Without a reader it serves all the same: clients may know the address.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => warn!(%error, "unable to say that the server is ready"),
         said => said.context("unable to say that the server is ready")?,
@@ -74,15 +80,23 @@ pub(crate) async fn started(flags: &Flags, state: Option<Vec<u8>>) -> anyhow::Re
     Ok(server)
 }
 
-/// Opens the control port, if the flags ask for one.
+/// Opens the control port, if the flags ask for one, and writes the line for wrappers.
 ///
 /// # Errors
 /// If it cannot be opened, or its file cannot be written.
 pub(crate) fn open(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<Door>> {
+    let door = opened(flags, server)?;
+    if let Some(path) = flags.control.info.as_ref().filter(|path| *path != Path::new("-")) {
+        info::write(&info::line(server, door.as_ref()), path)?;
+    }
+    Ok(door)
+}
+
+fn opened(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<Door>> {
     let Some((address, token)) = flags.control.port()? else { return Ok(None) };
     let opened = Door::open(server.clone(), address, token);
     let door = opened.with_context(|| format!("unable to open the control port at --control={address}"))?;
-    info!(url = door.url(), "control");
+    tracing::info!(url = door.url(), "control");
     match &flags.control.file {
         Some(path) => {
             let failed = || format!("unable to write --write-control {}", path.display());

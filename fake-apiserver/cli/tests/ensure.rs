@@ -1,4 +1,4 @@
-//! `fake-apiserver ensure`: a cluster of its own for each test process, of one server.
+//! How wrappers find a server: `fake-apiserver ensure`, a cluster of its own for each test process, and the line of `--info`.
 #![cfg(unix)]
 
 mod programs;
@@ -6,8 +6,9 @@ mod programs;
 use programs::server::{Server, exchange};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 
 fn command(server: &Server, arguments: &[&str]) -> Output {
@@ -89,4 +90,35 @@ fn what_cannot_be_is_said() {
     let output = command.arg("ensure").current_dir(Path::new("/")).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("FAKE_APISERVER_CONTROL_URL") && !output.status.success(), "{said}");
+}
+
+#[test]
+fn a_line_tells_a_wrapper_all_it_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("info");
+    let server = Server::start(&["--replicas=2", &format!("--info={}", file.display())]);
+    let told: Value = serde_json::from_slice(&std::fs::read(&file).expect("the file is there")).expect("JSON");
+    let expected = json!({"url": server.control, "token": server.token});
+    assert_eq!((&told["control"], told["replicas"].as_array().map(Vec::len)), (&expected, Some(2)));
+    assert_eq!(told["server"], told["replicas"][0]);
+    let kubeconfig = told["kubeconfig"].as_str().expect("a text");
+    for field in ["server", "token", "caData"] {
+        assert!(kubeconfig.contains(told[field].as_str().expect("a text")), "{field}");
+    }
+    assert!(told["pid"].is_u64() && told["version"].is_string());
+    let program = env!("CARGO_BIN_EXE_fake-apiserver");
+    let flags = ["--secure-port=0", "--info=-", "--exit-with-stdin"];
+    let mut child =
+        Command::new(program).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut said).expect("a line");
+    let told: Value = serde_json::from_str(&said).expect("JSON");
+    assert!(
+        told["server"].as_str().expect("a text").starts_with("https://") && told.get("control").is_none(),
+        "{told}"
+    );
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+    let refused = Command::new(program).args(["run", "--info=-", "--", "true"]).output().expect("it runs");
+    assert!(!refused.status.success());
 }

@@ -159,19 +159,59 @@ fn an_exact_order_allows_for_no_others() {
     assert!(!passes(&["delete", "create"], &["list"]));
 }
 
+/// The lines of a stream of server-sent events: that of the status, and those with ids, names and data.
+fn stream(server: &Server, path: &str, more: &str) -> impl Iterator<Item = String> + use<> {
+    let mut stream = TcpStream::connect(server.control.trim_start_matches("http://")).expect("it listens");
+    stream.set_read_timeout(Some(SOON)).expect("a socket");
+    let head =
+        format!("GET /_fake/v1{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\n{more}\r\n", server.token);
+    stream.write_all(head.as_bytes()).expect("written");
+    let lines = BufReader::new(stream).lines().map(|line| line.expect("text"));
+    lines.filter(|line| ["id: ", "event: ", "data: ", "HTTP"].iter().any(|begin| line.starts_with(begin)))
+}
+
+#[test]
+fn changes_and_findings_are_streamed_as_they_come() {
+    let server = Server::start(&[]);
+    let mut findings = stream(&server, "/findings/stream", "");
+    assert!(findings.next().expect("a head").contains(" 200 "));
+    let mut changes = stream(&server, "/events/stream?resource=configmaps&namespace=default&objects=true", "");
+    assert!(changes.next().expect("a head").contains(" 200 "));
+    assert_eq!(server.create("one"), 201);
+    let id = changes.find(|line| line.starts_with("id: ")).expect("an id");
+    assert_eq!(changes.next().as_deref(), Some("event: change"));
+    let data = changes.next().expect("data");
+    let change: Value = serde_json::from_str(data.trim_start_matches("data: ")).expect("JSON");
+    assert_eq!(
+        (&change["type"], &change["name"], &change["by"]["verb"]),
+        (&json!("ADDED"), &json!("one"), &json!("create"))
+    );
+    assert_eq!(change["object"]["metadata"]["name"], "one");
+    // A client that comes back gets what it has missed.
+    assert_eq!(server.create("two"), 201);
+    let mut later = stream(&server, "/events/stream?resource=configmaps", &format!("Last-Event-ID: {}\r\n", &id[4..]));
+    assert!(later.find(|line| line.starts_with("data: ")).expect("data").contains("\"name\":\"two\""));
+    // A conflict is a finding only as long as its client has not come back to it.
+    let stale = |name: &str| json!({"metadata": {"name": name, "resourceVersion": "1"}});
+    for name in ["one", "two"] {
+        assert_eq!(server.api("PUT", &format!("{CONFIG_MAPS}/{name}"), &stale(name)).0, 409);
+    }
+    assert_eq!(server.api("GET", &format!("{CONFIG_MAPS}/one"), &Value::Null).0, 200);
+    assert_eq!(findings.next().as_deref(), Some("event: finding"));
+    let data = findings.next().expect("data");
+    assert!(data.contains("conflict-not-retried") && data.contains("default/two"), "{data}");
+    // The history that it needs is forgotten.
+    server.must("POST", "/history/compact", &Value::Null);
+    let mut late = stream(&server, "/events/stream?since=1", "");
+    assert!(late.next().expect("a head").contains(" 410 "));
+}
+
 #[test]
 fn requests_are_streamed_as_they_come() {
     let server = Server::start(&[]);
     let open = |more: &str| {
-        let mut stream = TcpStream::connect(server.control.trim_start_matches("http://")).expect("it listens");
-        stream.set_read_timeout(Some(SOON)).expect("a socket");
-        let head = format!(
-            "GET /_fake/v1/requests/stream?verb=create HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\n{more}\r\n",
-            server.token
-        );
-        stream.write_all(head.as_bytes()).expect("written");
-        let lines = BufReader::new(stream).lines().map(|line| line.expect("text"));
-        lines.filter(|line| line.starts_with("id: ") || line.starts_with("data: ") || line.starts_with("HTTP"))
+        let lines = stream(&server, "/requests/stream?verb=create", more);
+        lines.filter(|line| !line.starts_with("event: "))
     };
     assert_eq!(server.create("one"), 201);
     let mut events = open("");
@@ -211,6 +251,8 @@ fn handshakes_are_spoilt() {
     let close = json!({"times": 1, "match": {"replicas": [0]}, "actions": [{"tls": {"do": "close"}}]});
     server.must("POST", "/faults", &close);
     assert_eq!((curl(), curl()), (Some(35), Some(0)));
+    server.must("POST", "/faults", &json!({"times": 1, "actions": [{"tls": {"do": "alert"}}]}));
+    assert_eq!((curl(), curl()), (Some(35), Some(0)));
     // Plain connections have no handshake, and requests are not struck.
     assert_eq!(server.create("one"), 201);
     let struck: Vec<_> = server.must("GET", "/faults", &Value::Null)["items"]
@@ -219,10 +261,10 @@ fn handshakes_are_spoilt() {
         .iter()
         .map(|one| one["status"]["struck"].clone())
         .collect();
-    assert_eq!(struck, [1, 1]);
+    assert_eq!(struck, [1, 1, 1]);
     for (rule, message) in [
         (json!({"match": {"verbs": ["get"]}, "actions": [{"tls": {"do": "close"}}]}), "only the replica is known"),
-        (json!({"actions": [{"tls": {"do": "close"}}, {"status": {"code": 503}}]}), "tls stands alone"),
+        (json!({"actions": [{"tls": {"do": "close"}}, {"status": {"code": 503}}]}), "tls and beforeRead stand alone"),
     ] {
         let (code, answer) = server.control("POST", "/faults", &rule);
         assert!(code == 422 && answer["message"].as_str().expect("a text").contains(message), "{answer}");

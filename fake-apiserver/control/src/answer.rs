@@ -44,6 +44,11 @@ pub enum Answer {
         /// Their number.
         watches: usize,
     },
+    /// The watches that were frozen, and go on.
+    Thawed {
+        /// Their number.
+        watches: usize,
+    },
     /// The keys that a controller has dealt with: fewer than were asked for, if there were no others.
     Stepped {
         /// The keys.

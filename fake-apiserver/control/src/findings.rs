@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod loops;
+mod managers;
 mod watches;
 mod writes;
 
@@ -44,15 +45,22 @@ pub struct Kind {
 }
 
 /// All kinds of findings.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 11] = [
     Kind { id: "hot-loop", meaning: "the same write of one object, again and again", find: loops::hot_loops },
     Kind { id: "idle-write", meaning: "writes that change nothing", find: loops::idle_writes },
     Kind { id: "stomping", meaning: "two users who undo each other's writes", find: loops::stomping },
     Kind { id: "relist-storm", meaning: "the same list, again and again, without a watch", find: watches::relists },
     Kind { id: "watch-from-nowhere", meaning: "a watch opened anew without a revision", find: watches::from_nowhere },
+    Kind { id: "unlimited-list", meaning: "a large collection listed without a limit", find: watches::unlimited },
+    Kind { id: "no-bookmarks", meaning: "a list anew for want of bookmarks", find: watches::without_bookmarks },
     Kind { id: "expired-not-listed", meaning: "a 410 without a list after it", find: watches::not_listed },
     Kind { id: "conflict-not-retried", meaning: "a 409 that nobody has come back to", find: conflicts::not_retried },
     Kind { id: "blind-update", meaning: "an update without a resource version", find: writes::blind_updates },
+    Kind {
+        id: "shared-manager",
+        meaning: "two users who change a field under one default name",
+        find: managers::shared,
+    },
 ];
 
 /// The findings about requests, oldest first.

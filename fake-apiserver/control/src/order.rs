@@ -69,6 +69,12 @@ pub enum Order {
         #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
         on: Option<Box<Match>>,
     },
+    /// Lets watches go on that a rule has frozen.
+    ThawWatches {
+        /// The requests of the watches; all by default.
+        #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+        on: Option<Box<Match>>,
+    },
     /// Changes a replica.
     Replica(ReplicaChange),
     /// Pauses a controller, or lets it run.

@@ -31,11 +31,13 @@ pub enum Preset {
     TooLargeResourceVersion,
     /// The token is bad: 401.
     Unauthorized,
+    /// A webhook that has to be asked cannot be: 500.
+    WebhookFailed,
 }
 
 impl Preset {
     /// All that there are.
-    pub const ALL: [Preset; 12] = [
+    pub const ALL: [Preset; 13] = [
         Preset::ApfRejected,
         Preset::Conflict,
         Preset::EtcdLeaderChanged,
@@ -48,5 +50,6 @@ impl Preset {
         Preset::Timeout,
         Preset::TooLargeResourceVersion,
         Preset::Unauthorized,
+        Preset::WebhookFailed,
     ];
 }

@@ -51,6 +51,12 @@ pub struct Request {
     pub body: Option<Value>,
     /// The HTTP status of the response; of one that never came, 0.
     pub code: u16,
+    /// The code of the event of type ERROR that a watch has in place of events: of one whose history is forgotten, 410.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<u16>,
+    /// The number of objects that a list has answered with, if it selects none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<u64>,
     /// The revision that it wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
@@ -76,6 +82,9 @@ pub struct Struck {
     pub actions: Vec<String>,
     /// Whether the store had taken a write of the request.
     pub committed: bool,
+    /// Whether no real server could have answered so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfaithful: bool,
 }
 
 impl Request {
@@ -84,6 +93,11 @@ impl Request {
         let (_, query) = self.uri.split_once('?')?;
         let found = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?;
         Some(unescaped(found.1))
+    }
+
+    /// Whether the history that it asked for is forgotten.
+    pub fn is_expired(&self) -> bool {
+        self.code == 410 || self.error == Some(410)
     }
 
     /// Whether it writes, if it succeeds.

@@ -21,7 +21,10 @@ pub(super) async fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     }
     let key = request.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {
-        ResourceVersion::Latest => request.cluster.store.get(&key),
+        ResourceVersion::Latest => match request.view.forced() {
+            Some(past) => past.get(&key).cloned(),
+            None => request.cluster.store.get(&key),
+        },
         ResourceVersion::Any => seen(request, 0)?.get(&key).cloned(),
         ResourceVersion::At(revision) => seen(request, revision)?.get(&key).cloned(),
     };

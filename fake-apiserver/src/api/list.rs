@@ -50,6 +50,11 @@ impl Items {
         Items { rest: snapshot.slice(&scope, start), selection: (!all).then(|| Arc::new(selection.clone())) }
     }
 
+    /// Their number, if no selector has to look at each.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.is_everything().then(|| self.rest.len())
+    }
+
     /// All objects in the scope, before selectors.
     pub(super) fn stored(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.rest.iter()
@@ -144,7 +149,7 @@ pub(super) async fn listing(
 fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
     let store = &request.cluster.store;
     let revision = match version {
-        ResourceVersion::Latest => return Ok(store.snapshot()),
+        ResourceVersion::Latest => return Ok(request.view.forced().unwrap_or_else(|| store.snapshot())),
         ResourceVersion::Any => return Ok(request.view.snapshot(store)),
         ResourceVersion::At(revision) => revision,
     };

@@ -89,7 +89,9 @@ fn state(
 ) -> ApiResult<(Snapshot, Events)> {
     let (store, scope) = (&request.cluster.store, selection.scope());
     let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
-    if request.view.held().is_none() || streamed && version == ResourceVersion::Latest {
+    if request.view.held().is_none()
+        || streamed && version == ResourceVersion::Latest && request.view.forced().is_none()
+    {
         require_revision(request, asked)?;
         let (snapshot, subscription) = store.subscribe(scope, filter(request, selection));
         return Ok((snapshot, Ok(subscription)));

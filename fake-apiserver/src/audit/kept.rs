@@ -103,6 +103,8 @@ mod tests {
             name: String::new(),
             body: Some(body),
             code: 200,
+            error: None,
+            items: None,
             revision: None,
             fault: None,
             authentication_error: None,

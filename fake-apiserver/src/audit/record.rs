@@ -49,6 +49,10 @@ pub struct RequestRecord {
     pub body: Option<Value>,
     /// The HTTP status of the response; 0 if a fault has kept it from the client. A watch is recorded at its beginning.
     pub code: u16,
+    /// The code of the event of type ERROR that a watch has in place of events.
+    pub error: Option<u16>,
+    /// The number of objects that a list has answered with, if it selects none of them.
+    pub items: Option<u64>,
     /// The newest revision that it wrote.
     pub revision: Option<u64>,
     /// The fault that struck it.
@@ -81,6 +85,8 @@ impl RequestRecord {
             name: self.name.clone(),
             body: self.body.clone(),
             code: self.code,
+            error: self.error,
+            items: self.items,
             revision: self.revision,
             authentication_error: self.authentication_error.clone(),
             fault: self.fault.clone(),

@@ -31,6 +31,8 @@ pub(crate) struct Watched {
     how: AtomicU8,
     /// Whether it owes a bookmark before its time, and the task to wake for that.
     bookmark: Mutex<(bool, Option<Waker>)>,
+    /// Thaws it, if a rule has frozen it.
+    frozen: OnceLock<CancellationToken>,
     recorder: Recorder,
     all: Arc<Watches>,
 }
@@ -60,6 +62,7 @@ impl Watches {
             end: end.child_token(),
             how: AtomicU8::new(Ending::End as u8),
             bookmark: Mutex::default(),
+            frozen: OnceLock::new(),
             recorder: recorder.clone(),
             all: self.clone(),
         }))
@@ -104,6 +107,18 @@ impl Watched {
 
     fn owed_bookmark(&self) -> MutexGuard<'_, (bool, Option<Waker>)> {
         self.bookmark.lock().expect("no holder of this lock can panic")
+    }
+
+    /// A rule freezes it, until that token is cancelled.
+    pub(crate) fn freeze(&self, until: CancellationToken) {
+        // There is one rule for a request.
+        self.frozen.set(until).ok();
+    }
+
+    /// Lets it go on, if a rule has frozen it. Whether that is so.
+    pub(crate) fn thaw(&self) -> bool {
+        let frozen = self.frozen.get().filter(|frozen| !frozen.is_cancelled());
+        frozen.inspect(|frozen| frozen.cancel()).is_some()
     }
 
     /// Ends it.

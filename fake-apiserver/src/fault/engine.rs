@@ -3,7 +3,7 @@
 use super::connecting::Connecting;
 use super::{Fault, FaultId};
 use crate::recorder::Recorder;
-use control::fault::{Action, Rule, TlsDo};
+use control::fault::{Action, Rule};
 use control::recording::What;
 use control::{FaultAnswer, FaultStatus, Refusal, Requested};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,6 +61,14 @@ pub(crate) struct Strike {
     pub(crate) actions: Vec<Action>,
     /// Cancelled when the rule is removed.
     pub(crate) removed: CancellationToken,
+}
+
+/// The targets of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Requests,
+    Connections,
+    PlainConnections,
 }
 
 impl Drop for Armed {
@@ -205,25 +213,25 @@ impl Faults {
     /// The first rule that strikes a request. It counts as a hit, unless it strikes a write for the store just before or after it is made: then
     /// [`confirm`](Self::confirm) counts it.
     pub(crate) fn next_match(&self, request: &dyn Requested, stores: bool) -> Option<Strike> {
-        self.next_of(request, false, stores)
+        self.next_of(request, About::Requests, stores)
     }
 
-    /// The failure of the handshake of a connection to a replica, counted from 0, if a rule strikes it.
-    pub(crate) fn next_connection(&self, replica: usize) -> Option<TlsDo> {
-        let strike = self.are_any().then(|| self.next_of(&Connecting(replica), true, false)).flatten()?;
-        strike.actions.iter().find_map(|action| match action {
-            Action::Tls(tls) => Some(tls.act),
-            _ => None,
-        })
+    /// The first rule that strikes a connection to a replica, counted from 0. Rules about TLS pass over plain ones.
+    pub(crate) fn next_connection(&self, replica: usize, tls: bool) -> Option<Strike> {
+        let about = if tls { About::Connections } else { About::PlainConnections };
+        self.are_any().then(|| self.next_of(&Connecting(replica), about, false)).flatten()
     }
 
-    fn next_of(&self, request: &dyn Requested, connecting: bool, stores: bool) -> Option<Strike> {
+    fn next_of(&self, request: &dyn Requested, about: About, stores: bool) -> Option<Strike> {
         let mut rules = self.rules();
         for armed in &mut rules.rules {
-            if armed.connecting != connecting {
+            if armed.connecting != (about != About::Requests) {
                 continue;
             }
             let Some(actions) = armed.next().filter(|_| armed.rule.on.matches(request)) else { continue };
+            if about == About::PlainConnections && actions.iter().any(|action| matches!(action, Action::Tls(_))) {
+                continue;
+            }
             armed.seen = armed.seen.saturating_add(1);
             let certain = armed.rule.probability >= 1.0;
             if armed.seen <= armed.rule.skip || !(certain || armed.dice.f64() < armed.rule.probability) {

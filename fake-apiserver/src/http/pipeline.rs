@@ -17,6 +17,7 @@ use super::limits::Full;
 use super::negotiate::Output;
 use super::offload::{self, Answer, Late, Offload, SMALL};
 use super::peer::Peer;
+use super::presets::BeforeHandlers;
 use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
 use super::route::decoded;
@@ -103,7 +104,7 @@ async fn exchange(
     let verb = if exchange.resource.is_some() { exchange.verb } else { "" };
     http_log::write(&parts, &peer, verb, &exchange.audit_id, response.status(), since.elapsed());
     if let Some(underway) = trace.underway.take() {
-        (response, trace.struck) = Box::pin(exchange.struck(*underway, response)).await;
+        (response, trace.struck) = Box::pin(exchange.struck(*underway, response, trace.watched.as_ref())).await;
     }
     if replica.cluster.log.is_on() && !peer.is_own {
         let is_lost = response.extensions().get::<Broken>().is_some();
@@ -130,7 +131,9 @@ impl<'r> Exchange<'r> {
     }
 
     fn with_common_headers(&self, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
-        response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+        if response.extensions().get::<BeforeHandlers>().is_none() {
+            response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+        }
         if let Some(directives) = &self.replica.transport_security {
             response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, directives.clone());
         }

@@ -30,6 +30,10 @@ const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
 
+/// The number of objects in a list, as an extension of the response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed(pub(super) u64);
+
 /// The rendering of a resource's reply.
 pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Arc<Replica>,
@@ -101,6 +105,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
+        let number = listing.items.number();
         if let (Some(order), Some(Form::Table(_))) = (self.version.row_order, self.output.form) {
             let mut entries: Vec<_> =
                 listing.items.map(|entry| (order(&entry.object()), entry.line().clone())).collect();
@@ -120,7 +125,11 @@ impl Rendering<'_> {
                 ReplyBody::of_list(list.into(), SMALL_BYTES)
             }
         };
-        Ok(with_headers(200, content_type(self.output.encoding), body))
+        let mut response = with_headers(200, content_type(self.output.encoding), body);
+        if let Some(number) = number {
+            response.extensions_mut().insert(Listed(number as u64));
+        }
+        Ok(response)
     }
 
     /// A list of objects that are not stored, or not in that order.

@@ -130,6 +130,11 @@ impl WatchBody {
         }
     }
 
+    /// The code of the error that it has in place of events.
+    pub(super) fn refused(&self) -> Option<u16> {
+        self.events.as_ref().and_then(|events| events.as_ref().err()).map(ApiError::code)
+    }
+
     /// Whether its frames are text.
     pub(super) fn is_text(&self) -> bool {
         self.encoding != Encoding::Protobuf

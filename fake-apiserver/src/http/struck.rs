@@ -38,6 +38,13 @@ pub(super) struct Plan {
     pub(super) events: Events,
 }
 
+impl Plan {
+    /// Whether it holds the events of a watch back.
+    pub(super) fn freezes(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.act == WatchDo::Freeze)
+    }
+}
+
 /// A body that faults may strike.
 pub(crate) trait Struck {
     /// The next bytes: of a watch, the next frame alone.
@@ -63,6 +70,8 @@ pub(crate) struct StruckBody<B> {
     /// The frames whose time has not come.
     late: Option<Late>,
     timer: Pin<Box<Sleep>>,
+    /// The time that its watch has before it is struck.
+    due: Option<Pin<Box<Sleep>>>,
     removed: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Whether the connection has had the time to send what came before the end.
     flushed: bool,
@@ -74,9 +83,14 @@ impl<B: Struck> StruckBody<B> {
         let late = plan.events.delay_seconds.map(|seconds| {
             Late::by(Duration::try_from_secs_f64(seconds).expect("the rule was checked: it is at most a year"))
         });
+        let due = plan.watch.as_ref().and_then(|watch| watch.after_seconds).map(|seconds| {
+            let time = Duration::try_from_secs_f64(seconds).expect("the rule was checked: it is at most a year");
+            Box::pin(sleep_until(Instant::now() + time))
+        });
         StruckBody {
             inner,
             plan,
+            due,
             sent: 0,
             events: 0,
             rest: Bytes::new(),
@@ -165,7 +179,9 @@ impl<B: Struck> StruckBody<B> {
             return Poll::Ready(Some(Ok(frame)));
         }
         loop {
-            if let Some(fault) = self.plan.watch.clone().filter(|fault| self.events >= fault.after_events) {
+            if let Some(fault) = self.plan.watch.clone().filter(|fault| self.events >= fault.after_events)
+                && self.is_due(context)
+            {
                 match fault.act {
                     WatchDo::Freeze => {
                         if self.removed.as_mut().poll(context).is_pending() {
@@ -194,6 +210,11 @@ impl<B: Struck> StruckBody<B> {
                 other => return other,
             }
         }
+    }
+
+    /// Whether the time is over that its watch has before it is struck; if not, the task is woken then.
+    fn is_due(&mut self, context: &mut Context<'_>) -> bool {
+        self.due.as_mut().is_none_or(|due| due.is_elapsed() || due.as_mut().poll(context).is_ready())
     }
 
     /// Whether the type of the last frame is one of these.

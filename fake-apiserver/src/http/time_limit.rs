@@ -66,11 +66,16 @@ impl TimeLimit {
         if self.of_handler {
             return refusal(&ApiError::deadline_exceeded(), encoding);
         }
-        let mut response = Response::new(ReplyBody::whole(Bytes::from_static(EXCEEDED.as_bytes())));
-        *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-        response
+        allotted()
     }
+}
+
+/// The response to a request whose allotted time is over.
+pub(super) fn allotted() -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(Bytes::from_static(EXCEEDED.as_bytes())));
+    *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
 }
 
 #[cfg(test)]

@@ -4,17 +4,16 @@ use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use super::socket::Socket;
-use super::tls::Identity;
+use super::spoilt::struck;
 use crate::auth::ClientCertificate;
 use crate::http::{Named, Peer, Replica, Wire, misdirected, places, serve};
 use crate::threads;
-use control::fault::TlsDo;
 use http::Request;
 use hyper::body::Incoming;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,9 +31,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(3 * 60);
 /// Connections that the kernel keeps until they are accepted; as in Go, no more than the kernel's own limit (4,096). A
 /// client that finds the queue full tries again after a second.
 const BACKLOG: u32 = 4096;
-
-/// The address in a certificate of another server: one of those for documentation.
-const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 pub(super) struct Listener {
     pub(super) listener: TcpListener,
@@ -108,17 +104,17 @@ async fn handshake(
     if let Err(error) = SockRef::from(&stream).set_tcp_keepalive(&keep_alive) {
         tracing::debug!(%error, "unable to keep the connection alive");
     }
-    let (stream, resets) = Socket::new(stream);
+    let (mut stream, resets) = Socket::new(stream);
+    let mut wrong = None;
+    if let Some(strike) = replica.cluster.faults.next_connection(replica.index, acceptor.is_some()) {
+        // Boxed, for it is rare.
+        match Box::pin(struck(strike, stream, &resets, &stop)).await {
+            Some(goes_on) => (stream, wrong) = goes_on,
+            None => return,
+        }
+    }
     let mut peer = Peer { address: Some(address), resets: Some(resets), ..Peer::default() };
-    let Some(acceptor) = acceptor else { return serve_connection(stream, peer, replica, stop).await };
-    let acceptor = match replica.cluster.faults.next_connection(replica.index) {
-        None => acceptor,
-        Some(TlsDo::Close) => return,
-        Some(TlsDo::WrongCertificate) => match Identity::generate(ELSEWHERE, &[], None) {
-            Ok((identity, _)) => TlsAcceptor::from(identity.server_config()),
-            Err(error) => return tracing::warn!(%error, "no wrong certificate could be made"),
-        },
-    };
+    let Some(acceptor) = wrong.or(acceptor) else { return serve_connection(stream, peer, replica, stop).await };
     let handshake = tokio::select! {
         () = stop.cancelled() => return,
         handshake = tokio::time::timeout(HEAD, acceptor.accept(stream)) => handshake,

@@ -14,6 +14,7 @@ mod refusals;
 mod replica;
 mod seed;
 mod socket;
+mod spoilt;
 mod tls;
 
 pub use builder::{Builder, StartError};

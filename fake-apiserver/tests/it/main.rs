@@ -37,6 +37,7 @@ mod rewind;
 mod robustness;
 mod schema;
 mod services;
+mod strikes;
 mod support;
 mod user_metrics;
 mod watch;

@@ -145,7 +145,7 @@ async fn reads_that_allow_for_it_are_stale() {
         client.post(CONFIG_MAPS, &named(name)).await.expect(201);
     }
     for (query, expected) in [("?resourceVersion=0", ["a"].as_slice()), ("", &["a", "b"])] {
-        add(&server, "list", Action::Stale(Stale { revision: None, behind: Some(1) })).await;
+        add(&server, "list", Action::Stale(Stale { behind: Some(1), ..Stale::default() })).await;
         assert_eq!(names(&client.get(&format!("{CONFIG_MAPS}{query}")).await.expect(200)), expected, "{query}");
     }
 }
@@ -155,7 +155,7 @@ async fn watches_leave_events_out_and_fail() {
     let server = start().await;
     let mut client = Client::new(&server).await;
     let drop = Events { drop: vec!["MODIFIED".into()], ..Events::default() };
-    let fails = Watch { act: WatchDo::Error, after_events: 2, code: Some(500) };
+    let fails = Watch { act: WatchDo::Error, after_events: 2, after_seconds: None, code: Some(500) };
     let actions = vec![Action::Events(drop), Action::Watch(fails)];
     let rule = Rule { on: on("watch"), actions, ..Rule::default() };
     server.obey(Order::AddFault(rule)).await.expect("a rule");

@@ -20,7 +20,7 @@ const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 384, descriptors: 8, t
 /// The time within which a port that others have filled takes a good request: idle connections are closed after ten seconds.
 const FREED: Duration = Duration::from_secs(30);
 
-const fn attack(name: &'static str, about: &'static str, expected: &'static str, run: Run) -> Coded {
+pub(super) const fn attack(name: &'static str, about: &'static str, expected: &'static str, run: Run) -> Coded {
     Coded::new(name, about, run).slow(BOUNDS).stated(expected, OURS)
 }
 
@@ -98,13 +98,13 @@ pub(super) const ATTACKS: &[Coded] = &[
 ];
 
 /// A control port.
-struct Port {
+pub(super) struct Port {
     endpoint: Endpoint,
     token: String,
 }
 
 impl Port {
-    fn of(ground: &Ground) -> Result<Port> {
+    pub(super) fn of(ground: &Ground) -> Result<Port> {
         let (url, token) = ground.cluster().control()?;
         Ok(Port { endpoint: Endpoint::new(&url, None)?, token })
     }
@@ -122,8 +122,17 @@ impl Port {
     }
 
     /// The same with the token.
-    async fn ask(&self, method: &str, path: &str, body: impl Into<Vec<u8>>) -> Result<(u16, Value)> {
+    pub(super) async fn ask(&self, method: &str, path: &str, body: impl Into<Vec<u8>>) -> Result<(u16, Value)> {
         self.send(&[("authorization", &format!("Bearer {}", self.token))], method, path, body.into()).await
+    }
+
+    /// A stream of events that is not read, until it is dropped.
+    pub(super) async fn open(&self, path: &str) -> Result<TcpStream> {
+        let mut stream = TcpStream::connect(self.endpoint.address()?).await?;
+        let token = &self.token;
+        let head = format!("GET /_fake/v1{path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await?;
+        Ok(stream)
     }
 }
 

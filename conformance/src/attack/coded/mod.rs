@@ -10,6 +10,7 @@ mod hooks;
 mod hostile;
 mod identity;
 mod memory;
+mod orders;
 mod policies;
 mod program;
 mod programs;
@@ -23,7 +24,7 @@ pub fn of(class: &str) -> impl Iterator<Item = &'static Coded> {
         "admission" => &[admission::ATTACKS, compiled::ATTACKS],
         "authorization" => &[authorization::ATTACKS],
         "bodies" => &[custom::ATTACKS],
-        "control" => &[control::ATTACKS],
+        "control" => &[control::ATTACKS, orders::ATTACKS],
         "counts" => &[counts::ATTACKS],
         "identity" => &[identity::ATTACKS],
         "memory" => &[memory::ATTACKS],

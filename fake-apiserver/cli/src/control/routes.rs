@@ -8,7 +8,7 @@ use super::table::Takes::{List, Nothing, Query, Text, Words};
 use super::table::{ROOT, ROUTES, Route};
 use super::{openapi, stream};
 use control::near::hint;
-use control::{Obeys, Order, Question, Refusal, Requests, decode};
+use control::{Changes, Obeys, Order, Question, Refusal, Requests, decode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::{Method, Request, Response};
@@ -75,11 +75,17 @@ pub(super) async fn answer(server: &Arc<dyn Obeys>, request: Request<Incoming>) 
     match route.means {
         Index => Ok(json(route.code, &openapi::index())),
         Document => Ok(json(route.code, openapi::document())),
-        Stream => {
-            let wanted: Requests = decode(&serde_json::to_vec(&words).map_err(Refusal::bad_request)?)?;
-            let since = resumes.unwrap_or(wanted.since);
-            Ok(events(stream::events(server.clone(), Requests { since, ..wanted }).await?))
-        }
+        Stream(name) => match (named::<Question>("question", name, words)?, server.clone()) {
+            (Question::Changes(wanted), server) => {
+                Ok(events(stream::changes(server, Changes { since: resumes.or(wanted.since), ..*wanted }).await?))
+            }
+            (Question::Findings { since }, server) => Ok(events(stream::findings(server, since).await?)),
+            (Question::Requests(wanted), server) => {
+                let since = resumes.unwrap_or(wanted.since);
+                Ok(events(stream::requests(server, Requests { since, ..wanted }).await?))
+            }
+            _ => Err(Refusal::internal(format_args!("{name} has no stream"))),
+        },
         Orders => orders(&**server, words.remove("orders").unwrap_or_default()).await,
         Means::Order(name) => Ok(json(route.code, &server.obey(named::<Order>("order", name, words)?).await?)),
         Means::Question(name) => match server.ask(named::<Question>("question", name, words)?).await? {

@@ -17,8 +17,8 @@ pub(super) enum Means {
     Index,
     /// The document that describes the port.
     Document,
-    /// The recorded requests, as they come.
-    Stream,
+    /// The answers to the question of that name, as they come.
+    Stream(&'static str),
 }
 
 /// The body of a request.
@@ -83,9 +83,11 @@ pub(super) const ROUTES: &[Route] = &[
     route("POST", "/watches/end", Order("endWatches"), Words, "Ends open watches: all as a restarted server does, or those that a pattern matches; with 410 or broken off"),
     route("POST", "/watches/bookmark", Order("sendBookmarks"), Words, "Sends a bookmark now to the watches that have asked for bookmarks: all, or those that a pattern matches"),
     route("GET", "/events", Question("changes"), Query, "Changes of objects, each with the request that made it: since, limit, objects, timeoutSeconds; resource, namespace, name, user, verb"),
+    route("GET", "/events/stream", Stream("changes"), Query, "The same as server-sent events, as they come; Last-Event-ID resumes"),
     route("POST", "/events/query", Question("changes"), Words, "Changes that a pattern matches"),
     route("GET", "/objects/{resource}/{name}/history", Question("history"), Nothing, "The versions of an object without a namespace, each with the request that wrote it"),
     route("GET", "/objects/{resource}/{namespace}/{name}/history", Question("history"), Nothing, "The versions of an object, each with the request that wrote it"),
+    route("POST", "/watches/thaw", Order("thawWatches"), Words, "Lets watches go on that a rule has frozen: all, or those that a pattern matches"),
     route("GET", "/replicas", Question("replicas"), Nothing, "The replicas"),
     route("PATCH", "/replicas/{replica}", Order("replica"), Words, "Stops or starts a replica, holds its cache, sets its clock wrong, ends its watches"),
     route("GET", "/controllers", Question("controllers"), Nothing, "The controllers that run"),
@@ -113,10 +115,11 @@ pub(super) const ROUTES: &[Route] = &[
     route("POST", "/seed", Order("seed"), Text("objects"), "Applies objects, a stream of YAML or JSON: all, or none"),
     route("POST", "/objects/wait", Question("waitObject"), Words, "An object, once it contains something, an expression is true of it, or it is gone"),
     route("GET", "/requests", Question("requests"), Query, "Recorded requests: verb, resource, namespace, name, user, userAgent, since, limit, writes"),
-    route("GET", "/requests/stream", Stream, Query, "The same as server-sent events, as they come; Last-Event-ID resumes"),
+    route("GET", "/requests/stream", Stream("requests"), Query, "The same as server-sent events, as they come; Last-Event-ID resumes"),
     route("POST", "/requests/query", Question("requests"), Words, "Recorded requests that a pattern matches"),
     route("POST", "/requests/wait", Question("wait"), Words, "Recorded requests, once there are enough; says which came close"),
     route("POST", "/requests/verify", Question("verify"), Words, "Whether the recorded requests are the expected ones"),
     route("GET", "/coverage", Question("coverage"), Query, "The rules that were in force, with what they decided; with gaps=true those with outcomes that they never had"),
     route("GET", "/findings", Question("findings"), Query, "What is odd about the recorded requests"),
+    route("GET", "/findings/stream", Stream("findings"), Query, "The same as server-sent events, each once it has been true for five seconds"),
 ];

@@ -21,6 +21,10 @@ pub struct ControlFlags {
     /// Write the URL and the token of the control port to this file, as JSON, before the line that says that the server is ready
     #[arg(help_heading = CONTROL, long = "write-control", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Write a line of JSON for wrappers to this file, before the line that says that the server is ready: the process, the URLs, the certificate to
+    /// trust, the token, a kubeconfig, and the control port if there is one. With - it stands in the place of that line
+    #[arg(help_heading = CONTROL, long, value_name = "FILE")]
+    pub info: Option<PathBuf>,
     /// File with the token of the control port; one is made by default
     #[arg(help_heading = CONTROL, long = "control-token-file", value_name = "FILE")]
     token_file: Option<PathBuf>,

@@ -46,6 +46,50 @@ pub struct Status {
     /// The header `Retry-After`, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
+    /// The details: what is absent is so in the answer, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+}
+
+/// The details of a Status.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Details {
+    /// The object's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The API group.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The resource; of reason `Invalid` the kind.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The object's uid.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// The causes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<StatusCause>,
+    /// The time after which a client may try again, in seconds; it is the header `Retry-After`, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u32>,
+}
+
+/// A cause in the details of a Status.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StatusCause {
+    /// The reason, such as `FieldValueInvalid`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The message.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The field, such as `spec.replicas`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
 }
 
 /// The moment at which an action strikes.
@@ -61,6 +105,8 @@ pub enum When {
     AfterCommit,
     /// After some bytes of the answer's body.
     AfterBytes,
+    /// Before anything is read of a new connection. A rule with it is about connections, not about requests.
+    BeforeRead,
 }
 
 /// A pause.
@@ -148,14 +194,14 @@ pub enum WatchDo {
     End,
     /// It breaks off.
     Reset,
-    /// It holds its events back until the rule is removed; none is lost.
+    /// It holds its events back until it is thawed, or the rule is removed; none is lost.
     Freeze,
     /// It ends with an event of type ERROR.
     Error,
 }
 
 /// A watch that ends or holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Watch {
@@ -165,6 +211,9 @@ pub struct Watch {
     /// The number of events that come before.
     #[serde(default)]
     pub after_events: u64,
+    /// The time that it has before, in seconds of the real clock. With `afterEvents`, both have to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_seconds: Option<f64>,
     /// The code of the error: 410, which is the default, or another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
@@ -197,6 +246,12 @@ pub struct Stale {
     /// In its place: the number of revisions behind the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
+    /// In its place: a snapshot of this cluster, whose revision it is from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Whether reads see it that ask for the newest state, too: no real server answers so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// A spoilt handshake.
@@ -216,6 +271,8 @@ pub struct Tls {
 pub enum TlsDo {
     /// The connection is closed in the place of an answer.
     Close,
+    /// An alert says that the handshake has failed.
+    Alert,
     /// The certificate of another server is shown, by an authority that no client trusts.
     WrongCertificate,
 }
@@ -256,6 +313,17 @@ impl Step {
     }
 }
 
+impl Step {
+    /// The actions that are written out.
+    pub(super) fn actions_mut(&mut self) -> &mut [Action] {
+        match self {
+            Step::Preset(_) | Step::Word(_) => &mut [],
+            Step::Action(action) => std::slice::from_mut(action),
+            Step::Actions(actions) => actions,
+        }
+    }
+}
+
 impl Action {
     /// Whether it strikes once the store has taken the write.
     pub fn is_after_commit(&self) -> bool {
@@ -285,6 +353,21 @@ impl Action {
             Action::Events(_) => "events",
             Action::Stale(_) => "stale",
             Action::Tls(_) => "tls",
+        }
+    }
+
+    /// Whether it strikes a connection before there is a request.
+    pub fn is_about_connections(&self) -> bool {
+        matches!(self, Action::Tls(_) | Action::Connection(Connection { when: When::BeforeRead, .. }))
+    }
+
+    /// Whether a real server can answer so, or what is between it and its client.
+    pub fn is_faithful(&self) -> bool {
+        let bookmarks = |types: &[String]| types.iter().all(|kind| kind == "BOOKMARK");
+        match self {
+            Action::Events(events) => bookmarks(&events.drop) && bookmarks(&events.duplicate),
+            Action::Stale(stale) => !stale.force,
+            _ => true,
         }
     }
 

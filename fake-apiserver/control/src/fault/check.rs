@@ -75,10 +75,14 @@ fn check_connections(rule: &Rule, causes: &mut Vec<Cause>) {
     if (Match { replicas: Vec::new(), ..rule.on.clone() }) != Match::default() {
         causes.push(Cause::invalid("match", "...", "of a connection that begins only the replica is known"));
     }
-    let others = |action: &Action| !matches!(action, Action::Tls(_) | Action::Pass(_));
+    let others = |action: &Action| !action.is_about_connections() && !matches!(action, Action::Pass(_));
     let steps = rule.sequence.iter().flat_map(Step::actions);
     if rule.actions.iter().cloned().chain(steps).any(|action| others(&action)) {
-        causes.push(Cause::invalid("actions", "...", "tls stands alone: the other actions are about requests"));
+        causes.push(Cause::invalid(
+            "actions",
+            "...",
+            "tls and beforeRead stand alone: the other actions are about requests",
+        ));
     }
 }
 
@@ -165,7 +169,7 @@ fn check_action(field: &str, action: &Action, causes: &mut Vec<Cause>) {
                     wrong(of, value, "it is a number of seconds, at most a year");
                 }
             }
-            if *when == When::AfterBytes {
+            if matches!(when, When::AfterBytes | When::BeforeRead) {
                 wrong("delay.when", when, "a delay is before or after the commit; body.bytesPerSecond slows a body");
             }
         }
@@ -181,12 +185,26 @@ fn check_action(field: &str, action: &Action, causes: &mut Vec<Cause>) {
         Action::Watch(watch) if watch.code.is_some_and(|code| !(400..600).contains(&code)) => {
             wrong("watch.code", &watch.code, "a failure has a code from 400 to 599");
         }
+        Action::Watch(watch) if watch.after_seconds.is_some_and(|seconds| !(0.0..=LONGEST).contains(&seconds)) => {
+            wrong("watch.afterSeconds", &watch.after_seconds, "it is a number of seconds, at most a year");
+        }
+        Action::Status(Status { retry_after_seconds: Some(seconds), details: Some(details), .. })
+            if details.retry_after_seconds.is_some_and(|other| other != *seconds) =>
+        {
+            wrong("status.details.retryAfterSeconds", &details.retry_after_seconds, "retryAfterSeconds is another one");
+        }
         Action::Events(events) => check_events(events, &mut wrong),
-        Action::Stale(Stale { revision, behind }) if revision.is_some() == behind.is_some() => {
-            wrong("stale", &"...", "it says either the revision or how far behind");
+        Action::Stale(stale) if !says_one_moment(stale) => {
+            wrong("stale", &"...", "it says one of revision, behind and snapshot");
         }
         _ => {}
     }
+}
+
+/// Whether one of the ways to say a moment is used. A snapshot's revision stands beside its name once the rule is taken.
+fn says_one_moment(stale: &Stale) -> bool {
+    let Stale { revision, behind, snapshot, .. } = stale;
+    matches!((revision, behind, snapshot), (Some(_), None, _) | (None, Some(_), None) | (None, None, Some(_)))
 }
 
 fn check_events(events: &Events, wrong: &mut impl FnMut(&str, &dyn std::fmt::Debug, &str)) {

@@ -4,7 +4,8 @@ mod action;
 mod check;
 
 pub use action::{
-    Action, Body, Connection, Delay, Do, Events, Scope, Stale, Status, Step, Steps, Tls, TlsDo, Watch, WatchDo, When,
+    Action, Body, Connection, Delay, Details, Do, Events, Scope, Stale, Status, StatusCause, Step, Steps, Tls, TlsDo,
+    Watch, WatchDo, When,
 };
 pub use check::{Known, check};
 
@@ -74,7 +75,16 @@ impl Rule {
     /// Whether it is about new connections, and not about requests.
     pub fn is_about_connections(&self) -> bool {
         let steps = self.sequence.iter().flat_map(Step::actions);
-        self.actions.iter().cloned().chain(steps).any(|action| matches!(action, Action::Tls(_)))
+        self.actions.iter().cloned().chain(steps).any(|action| action.is_about_connections())
+    }
+
+    /// The moments in the past that reads see by it.
+    pub fn stales(&mut self) -> impl Iterator<Item = &mut Stale> {
+        let steps = self.sequence.iter_mut().flat_map(Step::actions_mut);
+        self.actions.iter_mut().chain(steps).filter_map(|action| match action {
+            Action::Stale(stale) => Some(stale),
+            _ => None,
+        })
     }
 
     /// Whether it needs the bodies of requests: for its pattern, or for a message that names an object that is created.

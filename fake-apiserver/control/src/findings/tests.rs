@@ -1,6 +1,7 @@
 //! Stories with and without findings.
 
 use super::*;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// A request, from a line: `USER VERB RESOURCE[/NAME] [?QUERY] CODE [REVISION]`, a second after the one before.
@@ -30,6 +31,8 @@ fn request(cursor: u64, line: &str, body: Option<Value>) -> Request {
         name: name.into(),
         body,
         code: rest[0].parse().unwrap(),
+        error: None,
+        items: None,
         revision: rest.get(1).map(|revision| revision.parse().unwrap()),
         authentication_error: None,
         fault: None,
@@ -75,13 +78,64 @@ fn each_kind_is_found() {
     let of = |value: &str| Some(json!({"data": value, "metadata": {"resourceVersion": "1"}}));
     let fight: Vec<(&str, Option<Value>)> =
         (0..3).flat_map(|_| [("a update secrets/a 200 2", of("a")), ("b update secrets/a 200 3", of("b"))]).collect();
-    assert_eq!(ids(&fight), ["stomping"]);
+    assert_eq!(ids(&fight), ["stomping", "shared-manager"]);
     assert_eq!(ids(&bodies(&["m list secrets 200"; 10])), ["relist-storm"]);
     assert_eq!(ids(&bodies(&["m watch secrets ?watch=true 200"; 3])), ["watch-from-nowhere"]);
     let expired = ["m watch secrets ?resourceVersion=1 410", "m watch secrets ?resourceVersion=1 410"];
     assert_eq!(ids(&bodies(&expired)), ["expired-not-listed"]);
     assert_eq!(ids(&bodies(&["m patch secrets/a 409"])), ["conflict-not-retried"]);
     assert_eq!(ids(&[("m update secrets/a 200 3", Some(json!({"metadata": {}})))]), ["blind-update"]);
+}
+
+#[test]
+fn a_manager_is_shared_if_two_users_change_a_field_under_a_default_name() {
+    let of = |value: &str| Some(json!({"data": {"k": value}, "metadata": {"resourceVersion": "1"}}));
+    let story = [("a update secrets/a 200 2", of("x")), ("b update secrets/a 200 3", of("y"))];
+    assert_eq!(ids(&story), ["shared-manager"]);
+    // Named managers, one user, the same value, other fields, and writes that were refused are no reason.
+    for story in [
+        [("a update secrets/a ?fieldManager=a 200 2", of("x")), ("b update secrets/a ?fieldManager=b 200 3", of("y"))],
+        [("a update secrets/a 200 2", of("x")), ("a update secrets/a 200 3", of("y"))],
+        [("a update secrets/a 200 2", of("x")), ("b update secrets/a 200 3", of("x"))],
+        [("a update secrets/a 200 2", of("x")), ("b patch secrets/a 200 3", Some(json!({"data": {"other": "y"}})))],
+        [("a update secrets/a 200 2", of("x")), ("b patch secrets/a 200 3", Some(json!({"data": [1]})))],
+    ] {
+        assert_eq!(ids(&story), [""; 0], "{story:?}");
+    }
+}
+
+#[test]
+fn lists_of_large_collections_have_a_limit_or_come_from_a_cache() {
+    let found = |query: &str, items| {
+        let mut list = request(1, &format!("m list secrets {query}200"), None);
+        list.items = items;
+        findings(&[list]).into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    assert_eq!(found("", Some(1001)), ["m lists 1001 secrets at once, without a limit"]);
+    assert_eq!(found("?limit=0 ", Some(1001)).len(), 1);
+    assert_eq!(found("?resourceVersion=7&resourceVersionMatch=Exact ", Some(1001)).len(), 1);
+    for (query, items) in
+        [("", Some(1000)), ("", None), ("?limit=500 ", Some(1001)), ("?resourceVersion=0 ", Some(9999))]
+    {
+        assert_eq!(found(query, items), [""; 0], "{query}");
+    }
+}
+
+#[test]
+fn a_watch_that_was_open_for_a_minute_misses_its_bookmarks() {
+    let found = |query: &str, seconds: i64| {
+        let lines = ["m watch secrets ?Q 200", "m watch secrets ?Q 200", "m list secrets 200"];
+        let mut requests: Vec<Request> =
+            (1..).zip(lines).map(|(cursor, line)| request(cursor, &line.replace('Q', query), None)).collect();
+        requests[1].error = Some(410);
+        for later in &mut requests[1..] {
+            later.received += SignedDuration::from_secs(seconds);
+        }
+        findings(&requests).into_iter().map(|finding| finding.id).collect::<Vec<_>>()
+    };
+    assert_eq!(found("resourceVersion=5", 60), ["no-bookmarks"]);
+    assert_eq!(found("resourceVersion=5", 6), [""; 0]);
+    assert_eq!(found("resourceVersion=5&allowWatchBookmarks=true", 600), [""; 0]);
 }
 
 #[test]
@@ -104,7 +158,8 @@ fn what_only_looks_odd_is_none() {
         (1..=10).map(|cursor| request(cursor, "m update secrets/a 503", body.clone())).collect();
     for request in &mut struck {
         let actions = vec!["status".to_owned()];
-        request.fault = Some(crate::Struck { id: "f1".into(), name: None, actions, committed: false });
+        request.fault =
+            Some(crate::Struck { id: "f1".into(), name: None, actions, committed: false, unfaithful: false });
     }
     assert_eq!(findings(&struck), []);
 }

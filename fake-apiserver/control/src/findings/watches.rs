@@ -38,6 +38,60 @@ pub(super) fn relists(requests: &[Request]) -> Vec<Finding> {
         .collect()
 }
 
+/// The number of objects above which a list is large.
+const LARGE: u64 = 1000;
+
+/// Lists of large collections as a whole, which a server reads from etcd: without a limit, and of no revision or of exactly one. Those that a cache
+/// may answer, as the first ones of informers, cost little.
+pub(super) fn unlimited(requests: &[Request]) -> Vec<Finding> {
+    let groups = grouped(requests, |request| {
+        let limited = |name: &str| request.parameter(name).is_some_and(|value| !matches!(&*value, "" | "0"));
+        let is_exact = request.parameter("resourceVersionMatch").is_some_and(|how| how == "Exact");
+        let is_cached = request.parameter("resourceVersion").is_some_and(|of| !of.is_empty()) && !is_exact;
+        let is_large = request.items.is_some_and(|items| items > LARGE);
+        let is_whole = request.verb == "list" && is_large && !is_cached && !limited("limit");
+        is_whole.then(|| collection(request))
+    });
+    groups
+        .into_iter()
+        .map(|(of, lists)| {
+            let most = lists.iter().filter_map(|list| list.items).max().unwrap_or_default();
+            let message = format!("{} lists {most} {} at once, without a limit", of.0, of.2);
+            Finding::new("unlimited-list", &of.0, message, &lists)
+        })
+        .collect()
+}
+
+/// The time after which a watch that asks for bookmarks has had one.
+const BOOKMARK: SignedDuration = SignedDuration::from_secs(60);
+
+/// A watch without bookmarks whose client came back after a minute or more, was told that it is too late, and has listed all objects again: a
+/// bookmark would have told it a newer revision.
+pub(super) fn without_bookmarks(requests: &[Request]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (index, expired) in requests.iter().enumerate() {
+        let is_watch = expired.verb == "watch" && expired.is_expired();
+        let allows = |request: &Request| {
+            let value = request.parameter("allowWatchBookmarks").unwrap_or_default();
+            matches!(&*value, "1" | "t" | "T" | "true" | "TRUE" | "True")
+        };
+        if !is_watch || expired.fault.is_some() || allows(expired) {
+            continue;
+        }
+        let is_same = |other: &&Request| collection(other) == collection(expired);
+        let begins = |other: &&Request| other.verb == "watch" && !other.is_expired() && other.code == 200;
+        let before = requests[..index].iter().filter(is_same).rfind(begins);
+        let is_long = before.is_some_and(|before| expired.received.duration_since(before.received) >= BOOKMARK);
+        let listed = requests[index + 1..].iter().filter(is_same).find(|other| other.verb == "list");
+        if let (true, Some(listed)) = (is_long, listed) {
+            let (user, resource) = (expired.user(), &expired.resource);
+            let message = format!("{user} lists {resource} anew, as its watch does not ask for bookmarks");
+            found.push(Finding::new("no-bookmarks", user, message, &[expired, listed]));
+        }
+    }
+    found
+}
+
 /// The number of watches without a revision that are opened anew within [`AGAIN`].
 const LOST: usize = 2;
 /// The time that they take at most.
@@ -71,7 +125,7 @@ pub(super) fn from_nowhere(requests: &[Request]) -> Vec<Finding> {
 pub(super) fn not_listed(requests: &[Request]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, expired) in requests.iter().enumerate() {
-        if expired.code != 410 || expired.resource.is_empty() {
+        if !expired.is_expired() || expired.resource.is_empty() {
             continue;
         }
         let later = requests[index + 1..].iter().filter(|request| collection(request) == collection(expired));

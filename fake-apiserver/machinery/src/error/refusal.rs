@@ -5,6 +5,13 @@ use std::borrow::Cow;
 use tree::{Value, json};
 
 impl ApiError {
+    /// The same refusal with these details.
+    #[must_use]
+    pub fn with_details(mut self, details: Details) -> Self {
+        self.0.details = Some(details);
+        self
+    }
+
     /// A refusal in the words of another server: a `Status`, which is sent as it is, but for a code that is none of a failure, and with
     /// the message that `rewrite` makes of its message and reason.
     pub fn in_words_of(status: &Value, rewrite: impl FnOnce(&str, &str) -> String) -> Self {

@@ -8,8 +8,9 @@ use super::exchange::{Exchange, Trace, header};
 use super::underway::Underway;
 use crate::api::request::Body;
 use crate::api::request::decode::readable;
+use crate::audit::Watched;
 use crate::auth::User;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Cause, Details};
 use crate::fault::Strike;
 use crate::http::body::ReplyBody;
 use crate::http::presets;
@@ -160,7 +161,7 @@ impl Exchange<'_> {
         let revision = stale.revision.unwrap_or_else(|| now.saturating_sub(stale.behind.unwrap_or_default()));
         let snapshot =
             store.snapshot_at(revision.min(now)).map_err(|expired| crate::api::too_old(revision, expired))?;
-        Ok(View::at(snapshot))
+        Ok(View::at(snapshot, stale.force))
     }
 
     /// The facts that presets name. Of an object that is created the name is in the body.
@@ -189,6 +190,7 @@ impl Exchange<'_> {
         &self,
         struck: Underway,
         response: Response<ReplyBody>,
+        watched: Option<&Arc<Watched>>,
     ) -> (Response<ReplyBody>, Option<Box<Struck>>) {
         let Underway { strike, breaks, hold, .. } = struck;
         if hold.as_ref().is_some_and(|hold| !hold.has_stopped()) {
@@ -210,10 +212,16 @@ impl Exchange<'_> {
         let is_watch = matches!(done.body(), ReplyBody::Watch(_));
         if let Some(plan) = plan(&strike.actions, is_watch) {
             let removed = strike.removed.clone();
+            let removed = plan.freezes().then(|| removed.child_token()).unwrap_or(removed);
+            if let Some(watched) = watched.filter(|_| plan.freezes()) {
+                watched.freeze(removed.clone());
+            }
             done = done.map(|body| ReplyBody::Struck(Box::new(StruckBody::new(body, plan, removed.cancelled_owned()))));
         }
         let actions: Vec<String> = strike.actions.iter().map(|action| action.name().to_owned()).collect();
-        let note = Struck { id: strike.id.text(), name: strike.name, actions, committed: written.is_some() };
+        let unfaithful = !strike.actions.iter().all(Action::is_faithful);
+        let note =
+            Struck { id: strike.id.text(), name: strike.name, actions, committed: written.is_some(), unfaithful };
         (done, Some(Box::new(note)))
     }
 
@@ -250,7 +258,25 @@ impl Exchange<'_> {
 }
 
 fn injected(status: &Status) -> ApiError {
-    let mut error = ApiError::injected(status.code, status.retry_after_seconds.unwrap_or_default());
+    let retry_after = status.retry_after_seconds.unwrap_or_default();
+    let mut error = match &status.details {
+        None => ApiError::injected(status.code, retry_after),
+        Some(details) => {
+            let causes = details.causes.iter().map(|cause| Cause {
+                reason: cause.reason.clone(),
+                message: cause.message.clone(),
+                field: cause.field.clone(),
+            });
+            ApiError::injected(status.code, 0).with_details(Details {
+                name: details.name.clone(),
+                group: details.group.clone(),
+                kind: details.kind.clone(),
+                uid: details.uid.clone(),
+                causes: causes.collect(),
+                retry_after_seconds: details.retry_after_seconds.unwrap_or(retry_after),
+            })
+        }
+    };
     if let Some(message) = &status.message {
         error = error.with_message(|_| message.clone());
     }

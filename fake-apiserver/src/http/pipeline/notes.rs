@@ -6,6 +6,7 @@ use crate::api::request::decode::readable;
 use crate::audit::RequestRecord;
 use crate::http::body::ReplyBody;
 use crate::http::metrics::{Labels, OpenWatch};
+use crate::http::respond::Listed;
 use crate::http::route::ResourcePath;
 use crate::http::zpages::{self, Asked};
 use crate::registry::Served;
@@ -17,8 +18,10 @@ use tokio::time::Instant;
 pub(super) fn counted(mut response: Response<ReplyBody>, trace: &mut Trace, since: Instant) -> Response<ReplyBody> {
     if let ReplyBody::Watch(watch) = response.body_mut() {
         trace.watched = watch.noted.as_ref().map(|noted| noted.watched().clone());
+        trace.error = watch.refused();
         watch.counted = trace.counted.take().map(|series| OpenWatch::new(series, since));
     }
+    trace.items = response.extensions().get::<Listed>().map(|listed| listed.0);
     response
 }
 
@@ -66,6 +69,8 @@ impl Exchange<'_> {
             name: self.name().into(),
             body: body.map(Into::into),
             code,
+            error: trace.error,
+            items: trace.items,
             revision: self.ticket.written(),
             fault: trace.struck.map(|struck| *struck),
             authentication_error: trace.authentication_error.map(String::from),

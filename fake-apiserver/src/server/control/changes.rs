@@ -9,7 +9,7 @@ use control::recording::ChangeType;
 use control::{Change, Changes, Named, Refusal, Requested as _, Writer};
 use imbl::Vector;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl FakeApiServer {
         if events.is_empty() {
             return Ok((Vec::new(), now.revision));
         }
-        let (catalog, writers) = (self.cluster.catalog(), self.writers());
+        let (catalog, writers) = (self.cluster.catalog(), self.writers(events.iter().map(|event| event.revision)));
         let with_objects = wanted.objects || wanted.on.reads_bodies();
         let mut items = Vec::new();
         for event in &events {
@@ -72,11 +72,12 @@ impl FakeApiServer {
         let key = Key::new(resource.id, &named.namespace, &named.name);
         let (mut events, now) = self.window(None)?;
         events.retain(|event| *event.key() == key);
-        let writers = self.writers();
         let before = match events.front() {
             Some(first) => first.before.clone(),
             None => now.get(&key).cloned(),
         };
+        let revisions = events.iter().map(|event| event.revision);
+        let writers = self.writers(revisions.chain(before.iter().map(|before| before.revision)));
         let mut items = Vec::new();
         let mut tell = |entry: &Entry, kind, revision| {
             let change = told(&catalog.registry, entry, kind, revision, &writers);
@@ -100,7 +101,8 @@ impl FakeApiServer {
     /// The events behind a revision, or all that are remembered, and the content after them.
     fn window(&self, since: Option<u64>) -> Result<(Vector<Arc<Event>>, Snapshot), Refusal> {
         let store = &self.cluster.store;
-        let mut after = since.unwrap_or_default();
+        // Behind a revision that is still to come there is nothing, as behind the newest.
+        let mut after = since.unwrap_or_default().min(store.revision());
         loop {
             match store.events_after(after) {
                 Ok(found) => return Ok(found),
@@ -110,11 +112,12 @@ impl FakeApiServer {
         }
     }
 
-    /// The recorded requests that have written.
-    fn writers(&self) -> Writers {
+    /// The recorded requests that have written these revisions.
+    fn writers(&self, revisions: impl Iterator<Item = u64>) -> Writers {
+        let wanted: BTreeSet<u64> = revisions.collect();
         let (_, records) = self.cluster.log.since(0);
         let writer = |(cursor, record): (usize, Arc<crate::RequestRecord>)| {
-            let revision = record.revision?;
+            let revision = record.revision.filter(|revision| wanted.contains(revision))?;
             let request = record.request(cursor as u64);
             let user = request.user().to_owned();
             let control::Request { cursor, user_agent, verb, subresource, replica, .. } = request;

@@ -85,6 +85,7 @@ impl FakeApiServer {
             Order::AdvanceRevision { by } => self.advance_revision(by),
             Order::EndWatches { replicas, on, how } => self.end_watches(&replicas, on.as_deref(), how),
             Order::SendBookmarks { on } => self.send_bookmarks(on.as_deref()),
+            Order::ThawWatches { on } => self.thaw_watches(on.as_deref()),
             Order::Replica(change) => self.change_replica(&change).await,
             Order::Controller { name, state } => self.set_controller(&name, state).await,
             Order::Step { name, count } => self.step_controller(&name, count).await,

@@ -39,15 +39,27 @@ impl FakeApiServer {
         check(rule, &Known { resources: &self.served(), replicas: self.replicas.len() })
     }
 
-    pub(super) fn add_fault(&self, rule: Rule) -> Result<FaultAnswer, Refusal> {
+    /// Puts the revisions of snapshots beside their names.
+    fn resolved(&self, rule: &mut Rule) -> Result<(), Refusal> {
+        for stale in rule.stales() {
+            if let Some(snapshot) = &stale.snapshot {
+                stale.revision = Some(self.control.snapshot(snapshot)?.revision());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_fault(&self, mut rule: Rule) -> Result<FaultAnswer, Refusal> {
         self.checked(&rule)?;
+        self.resolved(&mut rule)?;
         self.faults().add_rule(rule)
     }
 
-    pub(super) fn replace_faults(&self, rules: Vec<Rule>) -> Result<Vec<FaultAnswer>, Refusal> {
+    pub(super) fn replace_faults(&self, mut rules: Vec<Rule>) -> Result<Vec<FaultAnswer>, Refusal> {
         // Before each is compared with all names.
         if rules.len() <= crate::fault::MOST {
             rules.iter().try_for_each(|rule| self.checked(rule))?;
+            rules.iter_mut().try_for_each(|rule| self.resolved(rule))?;
         }
         self.faults().replace(rules)
     }

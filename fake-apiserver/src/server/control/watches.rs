@@ -78,6 +78,13 @@ impl FakeApiServer {
     }
 }
 
+impl FakeApiServer {
+    pub(super) fn thaw_watches(&self, on: Option<&Match>) -> Result<Answer, Refusal> {
+        let watches = self.watches_of(on.unwrap_or(&Match::default()))?;
+        Ok(Answer::Thawed { watches: watches.iter().filter(|watched| watched.thaw()).count() })
+    }
+}
+
 /// The requests to replicas.
 fn on_replicas(replicas: &[usize]) -> Match {
     Match { replicas: replicas.to_vec(), ..Match::default() }
