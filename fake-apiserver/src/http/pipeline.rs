@@ -107,8 +107,8 @@ async fn exchange(
         (response, trace.struck) = Box::pin(exchange.struck(*underway, response, trace.watched.as_ref())).await;
     }
     if replica.cluster.log.is_on() && !peer.is_own {
-        let is_lost = response.extensions().get::<Broken>().is_some();
-        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() }, since);
+        let (is_lost, shown) = (response.extensions().get::<Broken>().is_some(), response.extensions().get().copied());
+        exchange.record(trace, if is_lost { 0 } else { response.status().as_u16() }, shown, since);
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }

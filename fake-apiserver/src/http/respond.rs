@@ -30,9 +30,14 @@ const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
 
-/// The number of objects in a list, as an extension of the response.
+/// The content of an answer, as far as the log of requests tells of it: an extension of the response.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Listed(pub(super) u64);
+pub(super) enum Shown {
+    /// A watch that has an error of that code in place of events.
+    Refused(u16),
+    /// A list with that number of objects.
+    Listed(u64),
+}
 
 /// The rendering of a resource's reply.
 pub(super) struct Rendering<'r> {
@@ -105,7 +110,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
-        let number = listing.items.number();
+        let number = listing.items.number().filter(|_| self.replica.cluster.log.is_on());
         if let (Some(order), Some(Form::Table(_))) = (self.version.row_order, self.output.form) {
             let mut entries: Vec<_> =
                 listing.items.map(|entry| (order(&entry.object()), entry.line().clone())).collect();
@@ -127,7 +132,7 @@ impl Rendering<'_> {
         };
         let mut response = with_headers(200, content_type(self.output.encoding), body);
         if let Some(number) = number {
-            response.extensions_mut().insert(Listed(number as u64));
+            response.extensions_mut().insert(Shown::Listed(number as u64));
         }
         Ok(response)
     }

@@ -71,10 +71,6 @@ pub(super) struct Trace {
     pub(super) struck: Option<Box<Struck>>,
     /// The watch that it has begun.
     pub(super) watched: Option<Arc<Watched>>,
-    /// The code of the error that this watch has in place of events.
-    pub(super) error: Option<u16>,
-    /// The number of objects of the list that it has answered with.
-    pub(super) items: Option<u64>,
 }
 
 impl<'r> Exchange<'r> {

@@ -6,7 +6,7 @@ use crate::api::request::decode::readable;
 use crate::audit::RequestRecord;
 use crate::http::body::ReplyBody;
 use crate::http::metrics::{Labels, OpenWatch};
-use crate::http::respond::Listed;
+use crate::http::respond::Shown;
 use crate::http::route::ResourcePath;
 use crate::http::zpages::{self, Asked};
 use crate::registry::Served;
@@ -16,12 +16,15 @@ use tokio::time::Instant;
 
 /// The response; a watch is counted until it ends.
 pub(super) fn counted(mut response: Response<ReplyBody>, trace: &mut Trace, since: Instant) -> Response<ReplyBody> {
+    let mut shown = None;
     if let ReplyBody::Watch(watch) = response.body_mut() {
         trace.watched = watch.noted.as_ref().map(|noted| noted.watched().clone());
-        trace.error = watch.refused();
+        shown = watch.refused().map(Shown::Refused);
         watch.counted = trace.counted.take().map(|series| OpenWatch::new(series, since));
     }
-    trace.items = response.extensions().get::<Listed>().map(|listed| listed.0);
+    if let Some(shown) = shown {
+        response.extensions_mut().insert(shown);
+    }
     response
 }
 
@@ -46,10 +49,15 @@ impl Exchange<'_> {
         trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None, &self.replica.cluster));
     }
 
-    /// Adds the request, which came at `since`, to the record.
-    pub(super) fn record(&self, trace: Trace, code: u16, since: Instant) {
+    /// Adds the request, which came at `since` and was answered so, to the record.
+    pub(super) fn record(&self, trace: Trace, code: u16, shown: Option<Shown>, since: Instant) {
         let path = self.resource.clone().unwrap_or_default();
         let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
+        let (error, items) = match shown {
+            None => (None, None),
+            Some(Shown::Refused(code)) => (Some(code), None),
+            Some(Shown::Listed(number)) => (None, Some(number)),
+        };
         let record = RequestRecord {
             replica: self.replica.index,
             audit_id: self.audit_id.to_str().unwrap_or_default().into(),
@@ -69,8 +77,8 @@ impl Exchange<'_> {
             name: self.name().into(),
             body: body.map(Into::into),
             code,
-            error: trace.error,
-            items: trace.items,
+            error,
+            items,
             revision: self.ticket.written(),
             fault: trace.struck.map(|struck| *struck),
             authentication_error: trace.authentication_error.map(String::from),
