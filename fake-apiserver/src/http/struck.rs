@@ -85,7 +85,7 @@ impl<B: Struck> StruckBody<B> {
         });
         let due = plan.watch.as_ref().and_then(|watch| watch.after_seconds).map(|seconds| {
             let time = Duration::try_from_secs_f64(seconds).expect("the rule was checked: it is at most a year");
-            Box::pin(sleep_until(Instant::now() + time))
+            Box::pin(sleep_until(crate::clock::later(Instant::now(), time)))
         });
         StruckBody {
             inner,

@@ -65,7 +65,8 @@ pub(super) async fn struck(
 async fn alert(stream: &mut Socket) {
     let answered = async {
         let mut hello = vec![0; RECORD];
-        stream.read(&mut hello).await?;
+        // However much of it comes.
+        let _ = stream.read(&mut hello).await?;
         stream.write_all(&HANDSHAKE_FAILURE).await?;
         stream.shutdown().await
     };

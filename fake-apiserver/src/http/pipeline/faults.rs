@@ -211,8 +211,8 @@ impl Exchange<'_> {
         };
         let is_watch = matches!(done.body(), ReplyBody::Watch(_));
         if let Some(plan) = plan(&strike.actions, is_watch) {
-            let removed = strike.removed.clone();
-            let removed = plan.freezes().then(|| removed.child_token()).unwrap_or(removed);
+            // A thawed watch goes on, and the rule stays.
+            let removed = if plan.freezes() { strike.removed.child_token() } else { strike.removed.clone() };
             if let Some(watched) = watched.filter(|_| plan.freezes()) {
                 watched.freeze(removed.clone());
             }
