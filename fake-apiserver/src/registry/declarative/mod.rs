@@ -1,6 +1,6 @@
 //! Declarative validation: the findings that Kubernetes generates from markers in its Go types, such as `+k8s:maxItems=32`.
 //!
-//! `checks.txt` is that generated code as data, and [`program`] reads it; [`run`] applies it to an object, in the words of
+//! `checks.txt` is that generated code as data, of which [`program`] reads what a kind needs; [`run`] applies it to an object, in the words of
 //! `k8s.io/apimachinery/pkg/api/validate`. It runs for every kind that has such markers, after the rules that are written by hand,
 //! on creates and on all updates, those of subresources included. Upstream compares the findings (`pkg/registry/rest/validate.go`
 //! of apiserver v0.37.1): those of the stage alpha are only logged; one by hand that says of itself that it is covered
@@ -17,7 +17,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use self::program::{OPTIONAL, PROGRAM, Program, Stage};
+use self::program::{OPTIONAL, PROGRAMS, Programs, Stage};
 use self::run::Run;
 use super::cursor::At;
 use crate::error::FieldError;
@@ -27,7 +27,7 @@ use tree::counting::{Work, count};
 
 /// The findings about an object of that type, given those of the rules by hand (`ValidateDeclarativelyWithMigrationChecks`).
 pub(super) fn validate(ty: TypeRef<'_>, new: &Value, old: Option<&Value>, by_hand: Vec<FieldError>) -> Vec<FieldError> {
-    findings(&PROGRAM, ty, (new, old), by_hand, |_| None)
+    findings(&PROGRAMS, ty, (new, old), by_hand, |_| None)
 }
 
 /// The same about an object in a version that a server has only if it is asked for it. The rules by hand are about the storage version, in
@@ -43,13 +43,13 @@ pub(super) fn validate_optional(
 }
 
 fn findings(
-    program: &'static Program,
+    programs: &'static Programs,
     ty: TypeRef<'_>,
     (new, old): (&Value, Option<&Value>),
     by_hand: Vec<FieldError>,
     path_in_storage: fn(&str) -> Option<String>,
 ) -> Vec<FieldError> {
-    let Some(checks) = program.kind(ty.name()) else { return by_hand };
+    let Some((program, checks)) = programs.kind(ty.name()) else { return by_hand };
     count(Work::Walk, 1);
     let mut declared = Vec::new();
     Run { program, updates: old.is_some() }.on_type(checks, At::new(new, ty), old, &mut declared);

@@ -1,24 +1,33 @@
 //! The program of declarative validation: `checks.txt`, whose head explains the lines. Only what can be seen in answers is kept.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 const CHECKS: &str = include_str!("checks.txt");
 
-/// The checks of the versions that every server has.
-pub(super) static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program::of(&[CHECKS]).expect(WRITTEN));
-/// The same and the checks of the versions that a server has only if it is asked for them.
-pub(super) static OPTIONAL: LazyLock<Program> =
-    LazyLock::new(|| Program::of(&[CHECKS, include_str!("checks_optional.txt")]).expect(WRITTEN));
+/// The programs of the kinds that every server has.
+pub(super) static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| Programs::of(&[CHECKS]));
+/// The same and those of the kinds that a server has only if it is asked for them.
+pub(super) static OPTIONAL: LazyLock<Programs> =
+    LazyLock::new(|| Programs::of(&[CHECKS, include_str!("checks_optional.txt")]));
 
-const WRITTEN: &str = "`cargo xtask schema` writes checks";
+/// The programs of kinds. Each is read when it is first asked for: most servers see objects of few kinds.
+#[derive(Debug)]
+pub(super) struct Programs {
+    kinds: HashMap<&'static str, OnceLock<Program>>,
+    /// The lines of types, by their names.
+    texts: HashMap<&'static str, &'static str>,
+}
 
-/// The checks of types, by their names.
+/// The checks of a kind.
 #[derive(Debug)]
 pub(super) struct Program {
-    kinds: HashSet<&'static str>,
+    /// Those of its type and of all types below it, by their names.
     types: HashMap<&'static str, Type>,
 }
+
+const WRITTEN: &str = "`cargo xtask schema` writes checks";
 
 /// The checks of a type.
 #[derive(Debug, Default)]
@@ -147,27 +156,55 @@ struct Line {
     below: Vec<Line>,
 }
 
+impl Programs {
+    /// # Panics
+    /// If a line is neither of a kind nor of a type.
+    fn of(texts: &[&'static str]) -> Programs {
+        let mut programs = Programs { kinds: HashMap::new(), texts: HashMap::new() };
+        for text in texts {
+            let (head, types) = text.split_once("\ntype ").expect(WRITTEN);
+            let kinds = head.lines().filter_map(|line| line.strip_prefix("kind "));
+            programs.kinds.extend(kinds.map(|name| (name, OnceLock::new())));
+            programs.texts.extend(types.split("\ntype ").map(|ty| ty.split_once('\n').unwrap_or((ty, ""))));
+        }
+        programs
+    }
+
+    /// The program of a kind, and the checks of its type; `None` if none of them has an effect on answers.
+    ///
+    /// # Panics
+    /// If a line is not one of checks.
+    pub(super) fn kind(&self, name: &str) -> Option<(&Program, &Type)> {
+        let (name, program) = self.kinds.get_key_value(name)?;
+        let program = program.get_or_init(|| Program::of(name, &self.texts).expect(WRITTEN));
+        Some((program, program.ty(name)?))
+    }
+
+    /// All programs.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> impl Iterator<Item = &Program> {
+        self.kinds.keys().filter_map(|name| self.kind(name)).map(|(program, _)| program)
+    }
+}
+
 impl Program {
+    /// The program of a kind.
+    ///
     /// # Errors
     /// A line that is not one of checks.
-    fn of(texts: &[&'static str]) -> Result<Program, String> {
-        let lines = texts.iter().flat_map(|text| text.lines());
-        let mut lines = lines.filter(|line| !line.starts_with('#')).peekable();
-        let mut program = Program { kinds: HashSet::new(), types: HashMap::new() };
-        for line in lines_at(0, &mut lines) {
-            match line.words.as_slice() {
-                ["kind", name] => drop(program.kinds.insert(name)),
-                ["type", name] => drop(program.types.insert(name, Type::of(&line.below)?)),
-                _ => return Err(line.text()),
+    fn of(kind: &'static str, texts: &HashMap<&'static str, &'static str>) -> Result<Program, String> {
+        let mut program = Program { types: HashMap::new() };
+        let mut names = vec![kind];
+        while let Some(name) = names.pop() {
+            if let Entry::Vacant(place) = program.types.entry(name) {
+                let text = texts.get(name).copied().unwrap_or_default();
+                let ty = Type::of(&lines_at(1, &mut text.lines().peekable()))?;
+                ty.for_each(&mut |call| names.extend(call.ty()));
+                place.insert(ty);
             }
         }
         program.prune();
         Ok(program)
-    }
-
-    /// The checks of a kind; `None` if none of them has an effect on answers.
-    pub(super) fn kind(&self, name: &str) -> Option<&Type> {
-        self.kinds.get(name).and_then(|name| self.ty(name))
     }
 
     pub(super) fn ty(&self, name: &str) -> Option<&Type> {
@@ -199,21 +236,6 @@ impl Program {
     pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, &Type)> {
         self.types.iter().map(|(name, ty)| (*name, ty))
     }
-
-    /// All checks, those below others included.
-    #[cfg(test)]
-    pub(super) fn for_each(&self, look: &mut impl FnMut(&Call)) {
-        fn all(calls: &[Call], look: &mut impl FnMut(&Call)) {
-            for call in calls {
-                look(call);
-                all(&call.inner, look);
-            }
-        }
-        for ty in self.types.values() {
-            all(&ty.calls, look);
-            ty.fields.iter().for_each(|field| all(&field.calls, look));
-        }
-    }
 }
 
 impl Type {
@@ -229,6 +251,12 @@ impl Type {
             }
         }
         Ok(ty)
+    }
+
+    /// Shows all checks, those below others included.
+    pub(super) fn for_each(&self, look: &mut impl FnMut(&Call)) {
+        let calls = self.fields.iter().flat_map(|field| &field.calls).chain(&self.calls);
+        calls.for_each(|call| call.for_each(look));
     }
 
     fn is_seen(&self, types: &HashSet<&str>) -> bool {
@@ -257,6 +285,18 @@ impl Call {
             _ => calls(&line.below)?,
         };
         Ok(Call { stage, ends, check, inner })
+    }
+
+    /// The type whose checks it applies.
+    fn ty(&self) -> Option<&'static str> {
+        if let Check::Type(name) = self.check { Some(name) } else { None }
+    }
+
+    fn for_each(&self, look: &mut impl FnMut(&Call)) {
+        look(self);
+        let cases = if let Check::Discriminated(_, _, cases) = &self.check { cases.as_slice() } else { &[] };
+        let below = self.inner.iter().chain(cases.iter().flat_map(|case| &case.calls));
+        below.for_each(|call| call.for_each(look));
     }
 
     /// Whether this can report a finding, given the types that can.

@@ -1,6 +1,6 @@
 //! Tests of declarative validation, by tables.
 
-use super::program::{Check, OPTIONAL};
+use super::program::{Call, Check, OPTIONAL, Program};
 use super::{validate, validate_optional};
 use crate::error::{FieldError, Path};
 use crate::schema::{every_type, lookup};
@@ -158,7 +158,7 @@ fn covered_findings_have_the_paths_of_the_storage_version() {
 fn checks_are_about_what_exists() {
     let types: HashMap<&str, _> = every_type().map(|ty| (ty.name(), ty)).collect();
     let mut unknown = HashSet::new();
-    OPTIONAL.for_each(&mut |call| match &call.check {
+    let mut look = |call: &Call| match &call.check {
         Check::Custom(name) if !matches!(*name, "EvictionResponder_Name" | "EvictionResponder_Priority") => {
             unknown.insert(format!("function {name}"));
         }
@@ -168,8 +168,9 @@ fn checks_are_about_what_exists() {
         }
         Check::Option(name, _) if !super::run::is_option(name) => drop(unknown.insert(format!("option {name}"))),
         _ => {}
-    });
-    for (name, ty) in OPTIONAL.all() {
+    };
+    OPTIONAL.all().flat_map(Program::all).for_each(|(_, ty)| ty.for_each(&mut look));
+    for (name, ty) in OPTIONAL.all().flat_map(Program::all) {
         let Some(known) = types.get(name) else {
             unknown.insert(format!("type {name}"));
             continue;
