@@ -9,7 +9,7 @@ use controller::program;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::control::Obeys as _;
 use fake_apiserver_cli::Flags;
-use fake_apiserver_cli::control::Door;
+use fake_apiserver_cli::control::{self, Door};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +87,8 @@ pub(crate) async fn started(flags: &Flags, state: Option<Vec<u8>>) -> anyhow::Re
 pub(crate) fn open(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<Door>> {
     let door = opened(flags, server)?;
     if let Some(path) = flags.control.info.as_ref().filter(|path| *path != Path::new("-")) {
-        info::write(&info::line(server, door.as_ref()), path)?;
+        let failed = || format!("unable to write --info {}", path.display());
+        control::write(&info::line(server, door.as_ref()), path).with_context(failed)?;
     }
     Ok(door)
 }
@@ -100,7 +101,7 @@ fn opened(flags: &Flags, server: &Arc<FakeApiServer>) -> anyhow::Result<Option<D
     match &flags.control.file {
         Some(path) => {
             let failed = || format!("unable to write --write-control {}", path.display());
-            fake_apiserver_cli::control::write(&door, path).with_context(failed)?;
+            control::write(&door.told(), path).with_context(failed)?;
         }
         None => program::say(&format!(
             "Control: curl --header 'authorization: Bearer {}' {}/_fake/v1\n\

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 const SOON: Duration = Duration::from_secs(30);
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// The attacks.
+/// The attacks by orders and questions, in the order in which they are listed.
 pub(super) const ATTACKS: &[Coded] = &[
     attack(
         "rewinds-while-many-write",

@@ -22,6 +22,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -83,6 +84,11 @@ impl Door {
     /// The token of those who are let in.
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    /// Its address and its token: `{"url": "...", "token": "..."}`.
+    pub fn told(&self) -> Value {
+        json!({"url": self.url(), "token": self.token()})
     }
 
     /// Closes it; waits until nobody is inside any more. Questions that wait are not answered.

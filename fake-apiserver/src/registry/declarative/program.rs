@@ -180,7 +180,7 @@ impl Programs {
         Some((program, program.ty(name)?))
     }
 
-    /// All programs.
+    /// The programs of all kinds whose checks have an effect.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = &Program> {
         self.kinds.keys().filter_map(|name| self.kind(name)).map(|(program, _)| program)
