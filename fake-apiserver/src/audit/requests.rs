@@ -7,7 +7,9 @@ use crate::recorder::Recorder;
 use control::recording::What;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// The memory for the requests that are kept, in bytes.
@@ -17,6 +19,7 @@ const KEPT_BYTES: usize = 256 * 1024 * 1024;
 pub struct RequestLog {
     kept: Option<Mutex<Kept>>,
     count: watch::Sender<usize>,
+    unanswered: watch::Sender<usize>,
     watches: Arc<Watches>,
     recorder: Recorder,
 }
@@ -24,7 +27,8 @@ pub struct RequestLog {
 impl RequestLog {
     pub(crate) fn new(keep: bool, recorder: Recorder) -> Self {
         let kept = keep.then(|| Kept::new(KEPT_BYTES).into());
-        RequestLog { kept, count: watch::Sender::new(0), watches: Arc::default(), recorder }
+        let (count, unanswered) = (watch::Sender::new(0), watch::Sender::new(0));
+        RequestLog { kept, count, unanswered, watches: Arc::default(), recorder }
     }
 
     /// Whether requests are kept.
@@ -35,6 +39,27 @@ impl RequestLog {
     /// Where requests are recorded as they come.
     pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
+    }
+
+    /// Notes that a request has come.
+    pub(crate) fn comes(&self) {
+        if self.is_on() {
+            self.unanswered.send_modify(|number| *number = number.saturating_add(1));
+        }
+    }
+
+    /// Notes that a request is answered and kept, or is given up.
+    pub(crate) fn goes(&self) {
+        if self.is_on() {
+            self.unanswered.send_modify(|number| *number = number.saturating_sub(1));
+        }
+    }
+
+    /// Completes when all requests that have come are answered and kept, or after that time.
+    pub(crate) async fn answered(&self, limit: Duration) {
+        let mut unanswered = self.unanswered.subscribe();
+        // Afterwards some are still unanswered.
+        let _ = timeout(limit, unanswered.wait_for(|number| *number == 0)).await;
     }
 
     /// Adds a request, and the watch that it has begun.

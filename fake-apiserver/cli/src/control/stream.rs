@@ -48,7 +48,7 @@ impl Body for Events {
 /// If they cannot be asked for.
 pub(super) async fn changes(server: Arc<dyn Obeys>, wanted: Changes) -> Result<Events, Refusal> {
     let wanted = Changes { limit: Some(PAGE), ..wanted };
-    let first = server.ask(Question::Changes(Box::new(Changes { timeout_seconds: None, ..wanted.clone() }))).await?;
+    let first = server.ask(Question::Changes(Box::new(Changes { timeout_seconds: Some(0), ..wanted.clone() }))).await?;
     let (sender, events) = mpsc::channel(WAITING);
     let wanted = Changes { timeout_seconds: Some(PING_SECONDS), ..wanted };
     tokio::spawn(follow_changes(server, wanted, first, sender));

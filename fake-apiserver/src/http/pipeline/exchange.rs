@@ -73,6 +73,12 @@ pub(super) struct Trace {
     pub(super) watched: Option<Arc<Watched>>,
 }
 
+impl Drop for Exchange<'_> {
+    fn drop(&mut self) {
+        self.replica.cluster.log.goes();
+    }
+}
+
 impl<'r> Exchange<'r> {
     pub(super) fn new(replica: &'r Arc<Replica>, parts: &'r Parts, path: &'r str, peer: &'r Peer) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
@@ -86,6 +92,7 @@ impl<'r> Exchange<'r> {
         let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
             && matches!(verb, "list" | "watch" | "deletecollection");
         let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
+        replica.cluster.log.comes();
         Exchange {
             replica,
             parts,

@@ -15,6 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
+/// The longest time that a change waits for the answer of the request that made it.
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
+
 /// The requests that have written, by the revision.
 type Writers = HashMap<u64, Writer>;
 
@@ -25,7 +28,12 @@ impl FakeApiServer {
         let until = later(Instant::now(), Duration::from_secs(seconds.into()));
         let (_, mut follower) = self.cluster.store.follow();
         loop {
-            let (items, revision) = self.changes_now(wanted)?;
+            let (mut items, mut revision) = self.changes_now(wanted)?;
+            if wanted.timeout_seconds.is_some() && items.iter().any(|change| change.by.is_none()) {
+                // A client that waits does not ask for a change again that it has got.
+                self.cluster.log.answered(LONGEST_ANSWER).await;
+                (items, revision) = self.changes_now(wanted)?;
+            }
             if items.is_empty() {
                 let news = poll_fn(|context| follower.poll_news(context));
                 if timeout_at(until, news).await.is_ok() {
