@@ -40,6 +40,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{Method, Request, Response};
+use hyper::body::Body as _;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -52,7 +53,9 @@ pub(crate) fn serve(replica: Arc<Replica>, peer: Arc<Peer>, mut request: Request
         return Box::pin(std::future::ready(answer));
     }
     let computation = Computation::new(replica.cluster.policy.turns.clone(), replica.shutdown.clone());
-    if !offload::may_be_long(&parts) {
+    let is_small = || incoming.size_hint().upper().is_some_and(|length| length < SMALL as u64);
+    // A part of this process waits for its answer, however long it takes.
+    if !offload::may_be_long(&parts) || peer.user.is_some() && is_small() {
         let offload = Offload::none(computation.clone());
         return Box::pin(Paced::new(Box::pin(exchange(replica, peer, parts, incoming, offload)), computation));
     }

@@ -115,6 +115,9 @@ impl Replicas {
 
 /// The pods that go first. Pods of other sets of the same owner count as related: where many of them are, one can go.
 fn to_delete<'p>(owner: &Value, mine: &[&'p Arc<Value>], surplus: usize, view: &View<'_>) -> Vec<&'p Value> {
+    if surplus == 0 {
+        return Vec::new();
+    }
     let mut pods: Vec<&Value> = mine.iter().map(|pod| &***pod).collect();
     if surplus < pods.len() {
         let on_node = related(owner, view);
