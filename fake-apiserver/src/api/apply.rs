@@ -11,7 +11,7 @@ use super::request::media::PatchFormat;
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, ensure_namespace};
 use super::write::{self, Wanted};
-use super::{Reply, Request, last_applied};
+use super::{Reply, Request, last_applied, update};
 use crate::clock::format_seconds;
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
@@ -45,8 +45,9 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.resource, request.version);
     let mut configuration = Configuration::parse(request)?;
     let key = request.key();
+    let creates = request.subresource.is_none() || update::creates(request);
     loop {
-        if request.subresource.is_some() || request.cluster.store.get(&key).is_some() {
+        if !creates || request.cluster.store.get(&key).is_some() {
             let update = write::update(request, &options, |request, entry, old| {
                 let endpoint = managers::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;

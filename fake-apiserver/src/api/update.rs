@@ -14,9 +14,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.resource, request.version);
     let mut body = read(request, &expected, &options)?;
     let key = request.key();
-    // Upstream's strategies for a status are derived from those of the object.
-    let creates = request.subresource.is_none_or(|own| own.name == "status") && request.resource.rules.create_on_update;
-    if creates && request.cluster.store.get(&key).is_none() {
+    if creates(request) && request.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request, &options, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
         return Box::pin(write::create(request, Wanted::Plain(body), &options)).await;
@@ -29,6 +27,11 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         Ok(Wanted::Plain(body))
     });
     update.await
+}
+
+/// Whether an update of an absent object creates it. Upstream's strategies for a status are derived from those of the object.
+pub(super) fn creates(request: &Request<'_>) -> bool {
+    request.subresource.is_none_or(|own| own.name == "status") && request.resource.rules.create_on_update
 }
 
 /// The object in the body of the request.

@@ -24,7 +24,7 @@ const REPLICAS: usize = 100;
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(2);
 /// The time within which something has to come to its end.
-const DEADLINE: Duration = Duration::from_secs(600);
+const DEADLINE: Duration = Duration::from_secs(300);
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";

@@ -101,6 +101,7 @@ fn internal(ty: TypeRef<'_>, value: &Value) -> String {
                 |(key, value)| format!("{}:{}", encode_any(&Value::from(key)), internal(ty.at(*element), value));
             joined('{', entries.iter().map(|(key, value)| entry((key.as_str(), value))), '}')
         }
+        (Shape::Bytes, Value::Null) => "null".into(),
         (_, Value::Null) => encode_any(&ty.zero()),
         (_, value) => encode_any(value),
     }
@@ -163,6 +164,9 @@ mod tests {
     fn metadata_is_embedded() {
         let template = lookup("v1", "PodTemplate").expect("the type");
         let printed = template.printed(&json!({"metadata": {"name": "a", "labels": {"b": "c"}}}));
+        let secret = lookup("v1", "Secret").expect("the type");
+        let data = secret.of(secret.field("data").expect("the field"));
+        assert_eq!(data.printed(&json!({"a": null, "b": ""})), r#"{"a":null,"b":""}"#);
         assert!(
             printed.starts_with(r#"{"name":"a","labels":{"b":"c"},"Template":{"Spec":{"Volumes":null,"#),
             "{printed}"

@@ -57,7 +57,8 @@ impl<'w> Write<'w, '_> {
             store: &act.cluster.store,
             now: act.now,
             api_version: &act.version.api_version,
-            subresource: act.subresource.map_or("", |subresource| &subresource.name),
+            // An object that a subresource's strategy creates is judged as a whole.
+            subresource: self.current.and(act.subresource).map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
             deadline: &act.deadline,
             reserves_names: act.cluster.policy.reserves_names,
