@@ -197,13 +197,14 @@ impl Context<'_> {
         let set = self.filter(fields_of(ty, applied));
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
-        // Applying the same set again prunes nothing, except items keyed only by defaults.
+        // Applying the same set again prunes nothing, except items keyed only by defaults, and what defaults have put into something empty.
         let (set, is_single) = (&managers[&manager].set, self.is_single(&managers));
         let same = |last: &Owned| {
             is_single
                 && last.api_version == self.api_version
                 && last.set.has_keys()
                 && set.clone().difference(&NEVER) == last.set
+                && !holds_empty(applied)
         };
         let new = match last.as_ref().filter(|last| !last.set.is_empty() && !same(last)) {
             Some(last) => {
@@ -339,6 +340,21 @@ impl Context<'_> {
             merged = all;
         }
         Ok(pruned)
+    }
+}
+
+/// Whether a list or an object within a value is empty.
+fn holds_empty(value: &Value) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    let holds = |value: &Value| is_empty(value) || holds_empty(value);
+    match value {
+        Value::Array(items) => items.iter().any(holds),
+        Value::Object(members) => members.values().any(holds),
+        _ => false,
     }
 }
 

@@ -109,7 +109,7 @@ fn from_storage(autoscaler: &mut Value) {
     if !others.is_empty() {
         annotations.insert(METRICS.into(), format!("[{}]", others.join(",")).into());
     }
-    if let Some(behavior) = behavior {
+    if let Some(behavior) = behavior.filter(|behavior| !behavior.is_null()) {
         annotations.insert(BEHAVIOR.into(), annotated::behavior_text(&behavior).into());
     }
     if let Some(status) = autoscaler.get_mut("status") {
