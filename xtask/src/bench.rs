@@ -57,7 +57,6 @@ const MANY: u64 = 100_000;
 
 const OWN: usize = 0;
 const BARE: usize = 1;
-const OTHER: usize = 2;
 
 const START: &str = "start to first answer";
 const MEMORY: &str = "memory at start";

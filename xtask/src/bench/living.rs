@@ -6,13 +6,15 @@ mod node;
 use super::client::{Call, Connection, Target};
 use super::process::Process;
 use super::report::{Unit, milliseconds};
-use super::{Bench, OTHER, OWN, Programs, TOKEN};
+use super::{Bench, OWN, Programs, TOKEN};
 use anyhow::{Context as _, ensure};
 use http::{Method, StatusCode};
 use node::Node;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+/// The server of `--against` among all.
+const OTHER: usize = 2;
 /// The number of measurements.
 const RUNS: usize = 5;
 /// The numbers of objects, of which the second is twice the first, and the third is what is promised about.
