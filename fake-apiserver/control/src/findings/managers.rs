@@ -18,7 +18,8 @@ pub(super) fn shared(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let is_one = request.revision.is_some() && matches!(request.verb.as_str(), "create" | "update" | "patch");
         let names = request.parameter("fieldManager").is_some_and(|name| !name.is_empty());
-        (is_one && !names && request.body.is_some()).then(|| (request.object(), &request.subresource, manager(request)))
+        (is_one && !names && !is_told_apart(request) && request.body.is_some())
+            .then(|| (request.object(), &request.subresource, manager(request)))
     });
     let mut found = Vec::new();
     for ((_, _, manager), writes) in groups {
@@ -38,6 +39,11 @@ pub(super) fn shared(requests: &[Request]) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Whether the user agent ends with its user, as those of the controllers of kube-controller-manager do: one program knows what it does as which.
+fn is_told_apart(request: &Request) -> bool {
+    request.user_agent.rsplit('/').next().is_some_and(|end| !end.is_empty() && end == request.user())
 }
 
 /// The field manager of a request that names none.

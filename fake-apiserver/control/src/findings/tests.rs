@@ -102,6 +102,11 @@ fn a_manager_is_shared_if_two_users_change_a_field_under_a_default_name() {
     ] {
         assert_eq!(ids(&story), [""; 0], "{story:?}");
     }
+    // One program with several users, which its user agents name, knows whose the field is.
+    let mut requests: Vec<Request> =
+        story.iter().zip(1..).map(|((line, body), cursor)| request(cursor, line, body.clone())).collect();
+    requests.iter_mut().for_each(|request| request.user_agent = format!("manager/v1/{}", request.user));
+    assert_eq!(findings(&requests), []);
 }
 
 #[test]
