@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, root: &Path) -> Result<()> {
     println!("{}", write(&format!("{name}.sha256"), format!("{sum}  {name}\n").as_bytes())?.display());
     if arguments.check {
         let elsewhere = tempfile::tempdir()?;
-        let copy = elsewhere.path().join("another folder");
+        let copy = elsewhere.path().join("another-folder");
         copied(root, &copy)?;
         let other = checksum(&make(&copy, &target)?);
         ensure!(other == sum, "a build in another folder has the checksum {other}, and this one {sum}");
