@@ -26,7 +26,7 @@ const REPLICAS: usize = 100;
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(2);
 /// The time within which something has to come to its end.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(120);
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -116,9 +116,13 @@ impl Bench<'_> {
             samples[OWN].push(milliseconds(available(&mut connection).await?));
         }
         if let Some(other) = self.servers.get(OTHER) {
-            let (mut connection, node) = (other.target.connect().await?, Node::start(&other.target).await?);
+            let (mut connection, mut node) = (other.target.connect().await?, Node::start(&other.target).await?);
             for _ in 0..RUNS {
-                samples[OTHER].push(milliseconds(available(&mut connection).await?));
+                let time = tokio::select! {
+                    time = available(&mut connection) => time?,
+                    failed = node.failed() => return Err(failed),
+                };
+                samples[OTHER].push(milliseconds(time));
                 removal(&mut connection, DEPLOYMENT).await?;
             }
             node.remove().await?;

@@ -35,6 +35,7 @@ pub(super) fn program(root: &Path, target: &str) -> Result<PathBuf> {
         // Not RUSTFLAGS, which paths with spaces do not survive.
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .env("CFLAGS", if target.contains("msvc") { String::new() } else { quoted(&c_flags) })
+        // So that a quoted space is a part of its flag.
         .env("CC_SHELL_ESCAPED_FLAGS", "1")
         // Assemblers and archivers that write the time.
         .env("SOURCE_DATE_EPOCH", "0")

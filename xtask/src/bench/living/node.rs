@@ -1,8 +1,10 @@
 //! A node of a control plane whose kubelet says of each pod that is bound to it that it is ready, and runs none.
 
 use super::super::client::{Call, Connection, Target};
+use anyhow::Context as _;
 use http::Method;
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -16,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A node, until it is removed.
 pub(super) struct Node {
     connection: Connection,
-    kubelet: JoinHandle<anyhow::Result<()>>,
+    kubelet: JoinHandle<anyhow::Result<Infallible>>,
 }
 
 impl Node {
@@ -33,6 +35,15 @@ impl Node {
         Ok(Node { connection, kubelet })
     }
 
+    /// Completes when its kubelet has failed, with the reason.
+    pub(super) async fn failed(&mut self) -> anyhow::Error {
+        match (&mut self.kubelet).await {
+            Ok(Err(error)) => error.context("the node's kubelet"),
+            Ok(Ok(never)) => match never {},
+            Err(ended) => ended.into(),
+        }
+    }
+
     /// Removes the node and what is left of its pods.
     pub(super) async fn remove(mut self) -> anyhow::Result<()> {
         self.kubelet.abort();
@@ -45,7 +56,7 @@ impl Node {
 }
 
 /// Says of each pod that is bound to the node that it is ready.
-async fn run(mut connection: Connection) -> anyhow::Result<()> {
+async fn run(mut connection: Connection) -> anyhow::Result<Infallible> {
     let of_node = format!("{PODS}?fieldSelector=spec.nodeName={NAME},status.phase=Pending");
     let conditions = ["PodScheduled", "Initialized", "ContainersReady", "Ready"];
     let conditions = conditions.map(|name| json!({"type": name, "status": "True"}));
@@ -53,7 +64,7 @@ async fn run(mut connection: Connection) -> anyhow::Result<()> {
     loop {
         let pods: Value = serde_json::from_slice(&connection.fetch(Call::get(&of_node)).await?)?;
         for pod in pods["items"].as_array().into_iter().flatten() {
-            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            let name = pod["metadata"]["name"].as_str().context("a pod without a name")?;
             connection.answer(Call::patch(format!("{PODS}/{name}/status"), MERGE, status.clone())).await?;
         }
         tokio::time::sleep(LOOK).await;
