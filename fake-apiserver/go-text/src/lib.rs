@@ -8,8 +8,9 @@ use std::fmt::Write;
 pub fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
-    for char in text.chars() {
-        push_escaped(&mut quoted, char, '"');
+    match text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        true => quoted.push_str(text),
+        false => text.chars().for_each(|char| push_escaped(&mut quoted, char, '"')),
     }
     quoted.push('"');
     quoted

@@ -203,9 +203,10 @@ impl Entry {
         }
     }
 
-    /// Whether storing `draft` would change nothing.
+    /// Whether storing `draft` would change nothing. One that lacks defaults is another one than what was read.
     pub fn is_same_as(&self, draft: &Draft) -> bool {
-        self.meta.lacks_defaults == draft.meta.lacks_defaults
+        !self.meta.lacks_defaults
+            && !draft.meta.lacks_defaults
             && self.before_revision() == &draft.json[..draft.slot]
             && self.after_revision() == &draft.json[draft.slot..]
     }

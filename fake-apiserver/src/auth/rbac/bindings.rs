@@ -7,7 +7,6 @@ use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::registry::{Binding, Member, Stands, Subject};
 use imbl::{HashMap, OrdMap, OrdSet};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The number of users and groups that a binding is entered under at most.
@@ -75,7 +74,7 @@ impl Bindings {
         member: &Member<'_>,
         deadline: &Deadline,
     ) -> ApiResult<Vec<(&'p str, &'p Binding, &'p Subject)>> {
-        let mut names: BTreeSet<&str> = self.wide.iter().map(|name| &**name).collect();
+        let mut names: Vec<&str> = self.wide.iter().map(|name| &**name).collect();
         names.extend(self.users.get(&*member.user.name).into_iter().flatten().map(|name| &**name));
         if !self.groups.is_empty() {
             for group in &member.groups {
@@ -83,7 +82,9 @@ impl Bindings {
                 deadline.check()?;
             }
         }
-        let mut found = Vec::new();
+        names.sort_unstable();
+        names.dedup();
+        let mut found = Vec::with_capacity(names.len());
         for name in names {
             deadline.check()?;
             let Some((name, binding)) = self.all.get_key_value(name) else { continue };

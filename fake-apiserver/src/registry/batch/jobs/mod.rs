@@ -72,7 +72,7 @@ fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
     }
     let (name, uid) = (meta::name(job).to_owned(), meta::uid(job).to_owned());
     // Where the job has its labels from its template, upstream has one map for both.
-    let is_shared = !context.has_labels && !job["metadata"]["labels"].is_null();
+    let is_shared = !context.has_labels && meta::labels(job).iter().next().is_some();
     let spec = child(job, "spec");
     let labels = child(child(child(spec, "template"), "metadata"), "labels");
     let label = |labels: &mut Value, key: &str, value: &str| {
