@@ -110,7 +110,7 @@ impl<'c> Client<'c> {
     }
 
     async fn send(&self, namespace: &str, name: &str, verb: Verb<'_>) -> ApiResult<()> {
-        let sent = Sent { account: self.account, target: self.target, namespace, name, verb };
+        let sent = Sent { account: self.account, target: self.target.at(namespace, name), verb };
         self.cluster.serve(sent).await
     }
 }
