@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use crate::store::Key;
 use std::sync::Arc;
 
-/// A version of a resource, and where in it.
+/// The target of an act: a version of a resource, and in it an object or a collection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located<'r> {
     /// The resource, as it is stored.

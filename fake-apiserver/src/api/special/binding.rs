@@ -8,7 +8,7 @@ use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
 use crate::object::name::dns_subdomain;
-use crate::registry::{Located, ids};
+use crate::registry::{Served, ids};
 use tree::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
@@ -31,13 +31,7 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
     let pods = request.server.registry.known(ids::PODS);
     let mut no_annotations = Vec::new();
     let own = Act {
-        target: Located {
-            resource: pods,
-            version: pods.storage(),
-            subresource: pods.storage().subresource("binding"),
-            name: &name,
-            ..request.target
-        },
+        target: Served::stored(pods).through("binding").at(request.target.namespace, &name),
         user: request.user.clone(),
         deadline: request.deadline.clone(),
         warnings: Vec::new(),

@@ -126,8 +126,8 @@ fn scaled_to(request: &Request<'_>, workload: &Value, scale: &Value) -> ApiResul
     let (sent, stored) = (meta::uid(scale), meta::uid(workload));
     if !sent.is_empty() && sent != stored {
         let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}");
-        let whole = format!("{}/scale", resource.plural);
-        let qualified = Qualified { group: &resource.group, resource: &whole };
+        let plural = format!("{}/scale", resource.plural);
+        let qualified = Qualified { group: &resource.group, resource: &plural };
         return Err(ApiError::conflict(qualified, name, why));
     }
     let mut workload = workload.clone();
