@@ -2,7 +2,7 @@
 
 use super::Act;
 use super::request::options::WriteOptions;
-use crate::admission::{Attributes, Kind, Operation, Options, Reinvocation, Surroundings};
+use crate::admission::{Attributes, Kind, Operation, Options, Reinvocation};
 use crate::auth::Notes;
 use crate::commit::deletion::DeleteOptions;
 use crate::commit::namespace::is_namespace;
@@ -12,10 +12,10 @@ use tree::Value;
 
 /// The mutating phase for a new object, or for the body of a POST to a subresource. It precedes name generation.
 pub(super) async fn create(act: &mut Act<'_>, options: &WriteOptions, object: &mut Value) -> ApiResult<()> {
-    if act.resource.terminating && act.subresource.is_none() {
+    if act.target.resource.terminating && act.target.subresource.is_none() {
         let name = name(act, object);
         let why = "create not allowed while custom resource definition is terminating";
-        return Err(ApiError::forbidden(act.version.qualified(), name, why));
+        return Err(ApiError::forbidden(act.target.version.qualified(), name, why));
     }
     mutate(act, options, Operation::Create, object, None).await
 }
@@ -35,16 +35,16 @@ pub(super) async fn validate(
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
     let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
     let attributes = attributes(act, options, name(act, object), operation, old, &rounds);
-    let verdict = act.cluster.policy.admission.validate(&attributes, object, &mut notes).await;
+    let verdict = act.server.cluster.policy.admission.validate(&attributes, object, &mut notes).await;
     note(act, notes);
     verdict
 }
 
 /// Both phases for a deletion of an existing object whose preconditions hold. True, if a plugin had to wait.
 pub(super) async fn delete(act: &mut Act<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<bool> {
-    let chain = &act.cluster.policy.admission;
+    let chain = &act.server.cluster.policy.admission;
     let (mut object, mut notes, rounds) = (Value::Null, Notes::default(), Reinvocation::default());
-    let attributes = attributes(act, options, act.name, Operation::Delete, Some(old), &rounds);
+    let attributes = attributes(act, options, act.target.name, Operation::Delete, Some(old), &rounds);
     let mut verdict = chain.mutate(&attributes, &mut object, &mut notes).await;
     if verdict.is_ok() {
         verdict = chain.validate(&attributes, &object, &mut notes).await;
@@ -65,8 +65,8 @@ pub(super) async fn connect(act: &mut Act<'_>, object: &mut Value) -> ApiResult<
             Value::Null
         }
     }
-    let (chain, mut notes, rounds) = (&act.cluster.policy.admission, Notes::default(), Reinvocation::default());
-    let attributes = attributes(act, &None, act.name, Operation::Connect, Option::None, &rounds);
+    let (chain, mut notes, rounds) = (&act.server.cluster.policy.admission, Notes::default(), Reinvocation::default());
+    let attributes = attributes(act, &None, act.target.name, Operation::Connect, Option::None, &rounds);
     let mut verdict = chain.mutate(&attributes, object, &mut notes).await;
     if verdict.is_ok() {
         verdict = chain.validate(&attributes, object, &mut notes).await;
@@ -85,10 +85,10 @@ async fn mutate(
     let name = name(act, object).to_string();
     let (mut notes, rounds) = (Notes::default(), Reinvocation::default());
     let attributes = attributes(act, options, &name, operation, old, &rounds);
-    let verdict = act.cluster.policy.admission.mutate(&attributes, object, &mut notes).await;
+    let verdict = act.server.cluster.policy.admission.mutate(&attributes, object, &mut notes).await;
     note(act, notes);
     // A plugin may have waited.
-    act.now = act.clock.now();
+    act.now = act.server.clock.now();
     verdict
 }
 
@@ -100,7 +100,7 @@ fn note(act: &mut Act<'_>, notes: Notes) {
 
 /// The name in the URL or, without one, that of the object.
 fn name<'o>(act: &'o Act<'_>, object: &'o Value) -> &'o str {
-    if act.name.is_empty() { meta::name(object) } else { act.name }
+    if act.target.name.is_empty() { meta::name(object) } else { act.target.name }
 }
 
 fn attributes<'a>(
@@ -111,31 +111,18 @@ fn attributes<'a>(
     old: Option<&'a Value>,
     reinvocation: &'a Reinvocation,
 ) -> Attributes<'a> {
-    let cluster = act.cluster;
-    let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
-    let is_namespace = is_namespace(act.resource) && act.namespace.is_empty();
+    let target = &act.target;
+    let subresource = target.subresource_name();
+    let is_namespace = is_namespace(target.resource) && target.namespace.is_empty();
     Attributes {
-        server: Surroundings {
-            objects: &act.objects,
-            store: &cluster.store,
-            commits: act.commits,
-            ids: &cluster.ids,
-            authorizer: &cluster.policy.authorizer,
-            network: &cluster.network,
-            registry: act.registry,
-            view: act.view,
-            clock: &**act.clock,
-            measures: act.measures,
-            coverage: cluster.policy.coverage.as_deref(),
-            shutdown: act.shutdown,
-        },
+        server: act.server.surroundings(),
         user: &act.user,
         operation,
-        resource: act.resource,
-        version: act.version,
+        resource: target.resource,
+        version: target.version,
         subresource,
-        kind: Kind::of(act.version, subresource),
-        namespace: if is_namespace { name } else { act.namespace },
+        kind: Kind::of(target.version, subresource),
+        namespace: if is_namespace { name } else { target.namespace },
         name,
         old,
         options,

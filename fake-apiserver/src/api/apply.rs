@@ -42,19 +42,18 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
             return Ok(reply);
         }
     }
-    let expected = Expected::of(request.resource, request.version);
+    let expected = Expected::of(&request.target);
     let mut configuration = Configuration::parse(request)?;
-    let key = request.key();
-    let creates = request.subresource.is_none() || update::creates(request);
+    let creates = request.target.subresource.is_none() || update::creates(request);
     loop {
-        if !creates || request.cluster.store.get(&key).is_some() {
+        if !creates || request.stored().is_some() {
             let update = write::update(request, &options, |request, entry, old| {
                 let endpoint = managers::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
                 refuse_other_uid(request, &new, old)?;
-                if new == *old && configuration.document.repeated.is_empty() && !request.version.asks_webhook() {
+                if new == *old && configuration.document.repeated.is_empty() && !request.target.version.asks_webhook() {
                     let (key, apply) = (entry.key.clone(), as_made(request, &options, entry));
-                    request.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());
+                    request.server.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());
                 }
                 Ok(Wanted::Managed(new))
             });
@@ -70,12 +69,12 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
         if !uid.is_empty() {
             let why =
                 format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
-            return Err(ApiError::conflict(request.version.qualified(), request.name, why));
+            return Err(ApiError::conflict(request.target.version.qualified(), request.target.name, why));
         }
         meta::remove(&mut new, "resourceVersion");
         match write::create(request, Wanted::Managed(new), &options).await {
             // Another request was faster.
-            Err(error) if error.reason() == EXISTS && request.cluster.store.get(&key).is_some() => {}
+            Err(error) if error.reason() == EXISTS && request.stored().is_some() => {}
             reply => return reply,
         }
     }
@@ -85,9 +84,9 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
 fn as_made(request: &Request<'_>, options: &WriteOptions, entry: &Entry) -> Apply {
     Apply {
         revision: entry.revision,
-        resource: Arc::downgrade(request.resource),
-        version: Arc::downgrade(request.version),
-        subresource: request.subresource.map_or_else(String::new, |subresource| subresource.name.to_string()),
+        resource: Arc::downgrade(request.target.resource),
+        version: Arc::downgrade(request.target.version),
+        subresource: request.target.subresource_name().to_owned(),
         force: options.force,
         body: request.body.bytes.clone(),
     }
@@ -95,9 +94,9 @@ fn as_made(request: &Request<'_>, options: &WriteOptions, entry: &Entry) -> Appl
 
 /// The object of an apply that is known to leave it as it is.
 fn left(request: &Request<'_>, options: &WriteOptions) -> Option<(Arc<Entry>, Arc<Value>)> {
-    let entry = request.cluster.store.get(&request.key())?;
+    let entry = request.stored()?;
     let apply = as_made(request, options, &entry);
-    let object = request.cluster.repeats.left(&entry.key, &options.field_manager, &apply)?;
+    let object = request.server.cluster.repeats.left(&entry.key, &options.field_manager, &apply)?;
     Some((entry, object))
 }
 
@@ -114,12 +113,12 @@ impl Configuration {
     /// Reads the body of an apply.
     pub(super) fn parse(request: &Request<'_>) -> ApiResult<Configuration> {
         let body = &request.body.bytes;
-        let is_missing = || request.subresource.is_some() && request.cluster.store.get(&request.key()).is_none();
+        let is_missing = || request.target.subresource.is_some() && request.stored().is_none();
         // Upstream parses a body that starts like JSON only after it has found the object of a subresource.
         let document =
             yaml::parse(body, &request.deadline).map_err(|why| match body.trim_ascii_start().starts_with(b"{") {
                 false => ApiError::bad_request(format!("error encoding patch: {why}")),
-                true if is_missing() => request.not_found(),
+                true if is_missing() => request.target.not_found(),
                 true => ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {why}")),
             })?;
         Ok(Configuration { document, warned: false, answers: Answers::default() })
@@ -181,7 +180,7 @@ impl Configuration {
         managers: Managers,
     ) -> ApiResult<(Value, Managers)> {
         self.check_kind(expected)?;
-        if managers.is_empty() && !request.version.is_typed() {
+        if managers.is_empty() && !request.target.version.is_typed() {
             // The converter of custom resources does not know scales.
             return Err(ApiError::untyped(format!(
                 "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to \
@@ -191,7 +190,7 @@ impl Configuration {
         let now = format_seconds(request.now);
         let context = managers::of_scale(Trees::Complete, &now);
         let (tree, managers) = self.merged(&context, expected, options, &complete(expected, live)?, managers)?;
-        if tree.is_some() && !request.version.is_typed() {
+        if tree.is_some() && !request.target.version.is_typed() {
             return Err(self.unconvertible(CUSTOM_SCALE));
         }
         self.check_repetitions(request, options)?;

@@ -33,7 +33,7 @@ impl Answers {
     /// Requests the missing conversion from the webhook; true if one was missing.
     pub(super) async fn ask(&mut self, act: &Act<'_>) -> bool {
         let Some(question) = self.open.take() else { return false };
-        let version = act.resource.versions.iter().find(|version| *version.api_version == *question.1);
+        let version = act.target.resource.versions.iter().find(|version| *version.api_version == *question.1);
         let answer = match version {
             Some(version) => version.by_webhook(vec![question.0.clone()]).await.map(|mut answer| answer.swap_remove(0)),
             None => Err(format!("there is no version {}", question.1)),

@@ -11,7 +11,7 @@ use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::forms::Forms;
 use crate::object::meta;
-use crate::registry::{Resource, Undecodable, Version};
+use crate::registry::{Located, Resource, Undecodable, Version};
 use crate::store::{Change, Entry, Event, Slice};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -38,10 +38,11 @@ impl Act<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn in_version(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if !self.version.asks_webhook() {
+        let Located { resource, version, .. } = self.target;
+        if !version.asks_webhook() {
             return Ok(entry);
         }
-        ask(self.resource, self.version, &entry, &self.deadline).await.map_err(|why| why.corrupt(self.resource, &entry))
+        ask(resource, version, &entry, &self.deadline).await.map_err(|why| why.corrupt(resource, &entry))
     }
 
     /// A stored object in the version of the request, for a write that changes it.
@@ -49,10 +50,11 @@ impl Act<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn to_change(&self, entry: &Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if !self.version.asks_webhook() {
+        let Located { resource, version, .. } = self.target;
+        if !version.asks_webhook() {
             return Ok(entry.clone());
         }
-        ask(self.resource, self.version, entry, &self.deadline).await.map_err(|why| ApiError::untyped(why.0))
+        ask(resource, version, entry, &self.deadline).await.map_err(|why| ApiError::untyped(why.0))
     }
 
     /// Stored objects in the version of the request. Those that readers have seen are not converted again.
@@ -60,19 +62,20 @@ impl Act<'_> {
     /// # Errors
     /// 500, if a webhook should convert them and does not.
     pub(super) async fn all_in_version(&self, items: Items) -> ApiResult<Items> {
-        if !self.version.asks_webhook() {
+        let Located { resource, version, .. } = self.target;
+        if !version.asks_webhook() {
             return Ok(items);
         }
-        let form = |entry: &Arc<Entry>| self.cluster.forms.of(self.version.number, entry);
+        let form = |entry: &Arc<Entry>| self.server.cluster.forms.of(version.number, entry);
         let found = items.stored().map(|entry| (entry.clone(), form(entry)));
         let found: Vec<_> = found.map(|(entry, form)| (entry, form.get().cloned(), form)).collect();
         let missing: Vec<_> = found.iter().filter(|(_, known, _)| known.is_none()).collect();
         let objects = missing.iter().map(|(entry, ..)| entry.object()).collect();
-        let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, ..)| &**entry), &why);
-        let shown = self.version.convert_from_storage_by_webhook(objects, &self.deadline).await.map_err(unread)?;
+        let unread = |why: String| Undecodable::list(resource, missing.iter().map(|(entry, ..)| &**entry), &why);
+        let shown = version.convert_from_storage_by_webhook(objects, &self.deadline).await.map_err(unread)?;
         let mut made = Vec::with_capacity(missing.len());
         for ((entry, _, form), object) in missing.iter().zip(shown) {
-            let converted = Arc::new(read(self.resource, &object, entry.revision)?);
+            let converted = Arc::new(read(resource, &object, entry.revision)?);
             // Another reader may have been faster, or be at it: then it is not kept.
             form.set(converted.clone()).ok();
             made.push(converted);
@@ -88,17 +91,15 @@ impl Act<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn line_in_version(&self, line: Bytes) -> ApiResult<Bytes> {
-        if !self.version.asks_webhook() {
+        let Located { resource, version, .. } = self.target;
+        if !version.asks_webhook() {
             return Ok(line);
         }
         let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
-        let shown = self
-            .version
-            .convert_from_storage_by_webhook(vec![object], &self.deadline)
-            .await
-            .map_err(ApiError::untyped)?;
-        Ok(draft(self.resource, &shown[0])?.line(revision))
+        let shown =
+            version.convert_from_storage_by_webhook(vec![object], &self.deadline).await.map_err(ApiError::untyped)?;
+        Ok(draft(resource, &shown[0])?.line(revision))
     }
 }
 

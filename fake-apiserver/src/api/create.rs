@@ -6,7 +6,7 @@ use super::{Reply, Request};
 use crate::error::ApiResult;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::of(request.resource, request.version);
+    let expected = Expected::of(&request.target);
     let (options, object) = decode::creation(request, &expected)?;
     write::create(request, Wanted::Plain(object), &options).await
 }

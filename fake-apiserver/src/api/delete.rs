@@ -7,6 +7,7 @@ use super::{Act, Reply, Request, admission};
 use crate::commit::Change;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult};
+use crate::registry::Located;
 use crate::schema;
 use crate::store::{Entry, Key};
 use bytes::Bytes;
@@ -27,20 +28,21 @@ pub(super) struct Deletion {
 
 pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
-    if let Some((name, why)) = request.resource.rules.undeletable.iter().find(|(name, _)| *name == request.name) {
-        return Err(ApiError::forbidden(request.resource.storage().qualified(), name, *why));
+    let Located { resource, name, .. } = request.target;
+    if let Some((name, why)) = resource.rules.undeletable.iter().find(|(own, _)| *own == name) {
+        return Err(ApiError::forbidden(resource.storage().qualified(), name, *why));
     }
-    let key = request.key();
-    let deletion = delete_key(request, &key, &options).await?.ok_or_else(|| request.not_found())?;
+    let key = request.target.key();
+    let deletion = delete_key(request, &key, &options).await?.ok_or_else(|| request.target.not_found())?;
     reply(request, &deletion, &options).await
 }
 
 /// Deletes one object with `options`; `None` if it does not exist.
 pub(super) async fn delete_key(act: &mut Act<'_>, key: &Key, options: &DeleteOptions) -> ApiResult<Option<Deletion>> {
     let mut options = Cow::Borrowed(options);
-    while let Some(current) = act.cluster.store.get(key) {
+    while let Some(current) = act.server.cluster.store.get(key) {
         act.in_version(current.clone()).await?;
-        let plan = deletion::plan(act.resource, &current, &options, act.now)?;
+        let plan = deletion::plan(act.target.resource, &current, &options, act.now)?;
         let waited = match &plan.old {
             Some(old) => admission::delete(act, &options, old).await?,
             None => false,
@@ -48,7 +50,7 @@ pub(super) async fn delete_key(act: &mut Act<'_>, key: &Key, options: &DeleteOpt
         let change = match plan.change {
             // Admission that had to wait is asked again about the removal: first, as upstream, with the object before it was marked.
             Change::PutAndRemove(marked) if waited => {
-                if act.commits.commit(&current, Change::Put(marked)).await.is_ok() {
+                if act.server.commits.commit(&current, Change::Put(marked)).await.is_ok() {
                     options.to_mut().resource_version = None;
                     Box::pin(admission::delete(act, &options, &current.object())).await?;
                 }
@@ -56,7 +58,7 @@ pub(super) async fn delete_key(act: &mut Act<'_>, key: &Key, options: &DeleteOpt
             }
             change => change,
         };
-        if let Ok(entry) = act.commits.commit(&current, change).await {
+        if let Ok(entry) = act.server.commits.commit(&current, change).await {
             let line = plan.shown.unwrap_or_else(|| entry.line().clone());
             return Ok(Some(Deletion { entry, line, removed: plan.removes }));
         }
@@ -67,7 +69,7 @@ pub(super) async fn delete_key(act: &mut Act<'_>, key: &Key, options: &DeleteOpt
 /// The options of a request. The kind may warn if they give no propagation policy.
 pub(super) fn options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
     let options = sent_options(request)?;
-    let warning = request.resource.rules.delete_warning.filter(|_| options.propagation.is_none());
+    let warning = request.target.resource.rules.delete_warning.filter(|_| options.propagation.is_none());
     request.warnings.extend(warning.map(String::from));
     Ok(options)
 }
@@ -113,8 +115,8 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
 }
 
 async fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> ApiResult<Reply> {
-    let version = request.version;
-    if deletion.removed && !request.version.delete_returns_object {
+    let version = request.target.version;
+    if deletion.removed && !version.delete_returns_object {
         return Ok(Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
             group: version.group.to_string(),

@@ -6,6 +6,7 @@ use super::{Act, Reply, Request, delete, list};
 use crate::commit::deletion::DeleteOptions;
 use crate::error::{ApiError, ApiResult};
 use crate::reconcile::Strides;
+use crate::registry::Located;
 use crate::store::Entry;
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Re
     let selection = Selection::parse(request, &list_options)?;
     let options = delete::options(request)?;
     let listing = list::listing(request, &list_options, &selection).await?;
-    if request.resource.meta.namespaced && request.namespace.is_empty() && listing.items.clone().next().is_some() {
+    let Located { resource, namespace, .. } = request.target;
+    if resource.meta.namespaced && namespace.is_empty() && listing.items.clone().next().is_some() {
         return Err(ApiError::namespace_required());
     }
     each(request, listing.items.clone(), &options).await?;

@@ -19,14 +19,14 @@ pub(super) async fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     if request.query.flag("export") == Some(true) {
         return Err(ApiError::bad_request(NO_EXPORT));
     }
-    let key = request.key();
+    let key = request.target.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {
-        ResourceVersion::Latest => match request.view.forced() {
+        ResourceVersion::Latest => match request.server.view.forced() {
             Some(past) => past.get(&key).cloned(),
-            None => request.cluster.store.get(&key),
+            None => request.server.cluster.store.get(&key),
         },
         ResourceVersion::Any => seen(request, 0)?.get(&key).cloned(),
         ResourceVersion::At(revision) => seen(request, revision)?.get(&key).cloned(),
     };
-    request.in_version(entry.ok_or_else(|| request.not_found())?).await
+    request.in_version(entry.ok_or_else(|| request.target.not_found())?).await
 }

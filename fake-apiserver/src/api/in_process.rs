@@ -1,9 +1,8 @@
 //! Requests of a server to itself, in its own process: acts like those of its clients.
 
-use super::Act;
 use super::request::options::WriteOptions;
 use super::write::{self, Wanted};
-use super::{delete, delete_collection};
+use super::{Act, Server, delete, delete_collection};
 use crate::clock::format_seconds;
 use crate::cluster::{Cluster, LiveObjects};
 use crate::deadline::Deadline;
@@ -12,6 +11,7 @@ use crate::ids::Ids;
 use crate::measures::Measures;
 use crate::object::meta;
 use crate::reconcile::{Loopback, Sent, Ticket, Verb};
+use crate::registry::Located;
 use crate::registry::managers::Writer;
 use crate::store::{Entry, Scope};
 use crate::user::{CREDENTIAL_ID_KEY, User, credential_id, split_username};
@@ -52,33 +52,31 @@ impl InProcess {
     }
 
     async fn act(&self, cluster: &Cluster, sent: Sent<'_>, ticket: &Ticket<'_>) -> ApiResult<()> {
-        let Sent { account, target, namespace, name, verb } = sent;
+        let Sent { account, target, verb } = sent;
         let (catalog, deadline) = (cluster.catalog(), Deadline::default());
         target.resource.compile(&deadline)?;
-        let clock = &cluster.reconcilers.cluster().clock;
-        let act = Act {
+        let server = Server {
             cluster,
             objects: LiveObjects { cluster, ticket },
             commits: ticket.commits(&cluster.store),
+            registry: &catalog.registry,
             view: &self.view,
-            clock,
-            now: clock.now(),
+            clock: &cluster.reconcilers.cluster().clock,
+            measures: &self.measures,
+            shutdown: &self.shutdown,
+        };
+        let act = Act {
+            server,
+            target,
+            now: server.clock.now(),
             user: self.user(account.user, &cluster.ids),
             is_own: true,
             user_agent: account.manager,
             verb: verb.name(),
-            registry: &catalog.registry,
-            resource: target.resource,
-            version: target.version,
-            namespace,
-            name,
-            subresource: target.subresource,
             ends: None,
             deadline,
             warnings: Vec::new(),
             annotations: &mut Vec::new(),
-            measures: &self.measures,
-            shutdown: &self.shutdown,
         };
         perform(act, verb).await
     }
@@ -107,21 +105,22 @@ async fn perform(mut act: Act<'_>, verb: Verb<'_>) -> ApiResult<()> {
         Verb::Apply(fields) => {
             let options = WriteOptions::of_manager(manager);
             let applied = write::update(&mut act, &options, |act, entry, old| {
-                let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
+                let subresource = act.target.subresource_name();
                 let writer = Writer { manager, subresource, now: &format_seconds(act.now) };
-                let mut new = act.resource.apply(writer, old, fields.clone())?;
+                let mut new = act.target.resource.apply(writer, old, fields.clone())?;
                 meta::set(&mut new, "resourceVersion", entry.revision.to_string());
                 Ok(Wanted::Managed(new))
             });
             applied.await.map(drop)
         }
         Verb::Delete(options) => {
-            let key = act.key();
-            delete::delete_key(act, &key, options).await?.map(drop).ok_or_else(|| act.not_found())
+            let key = act.target.key();
+            delete::delete_key(act, &key, options).await?.map(drop).ok_or_else(|| act.target.not_found())
         }
         Verb::DeleteCollection(options) => {
-            let scope = Scope { resource: act.resource.id, namespace: Some(act.namespace.into()), name: None };
-            let entries: Vec<Arc<Entry>> = act.cluster.store.snapshot().range(&scope, "").cloned().collect();
+            let Located { resource, namespace, .. } = act.target;
+            let scope = Scope { resource: resource.id, namespace: Some(namespace.into()), name: None };
+            let entries: Vec<Arc<Entry>> = act.server.cluster.store.snapshot().range(&scope, "").cloned().collect();
             delete_collection::each(act, entries.into_iter(), options).await
         }
     }

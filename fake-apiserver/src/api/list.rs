@@ -147,10 +147,10 @@ pub(super) async fn listing(
 }
 
 fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
-    let store = &request.cluster.store;
+    let store = &request.server.cluster.store;
     let revision = match version {
-        ResourceVersion::Latest => return Ok(request.view.forced().unwrap_or_else(|| store.snapshot())),
-        ResourceVersion::Any => return Ok(request.view.snapshot(store)),
+        ResourceVersion::Latest => return Ok(request.server.view.forced().unwrap_or_else(|| store.snapshot())),
+        ResourceVersion::Any => return Ok(request.server.view.snapshot(store)),
         ResourceVersion::At(revision) => revision,
     };
     let exact = match options.version_match {
@@ -169,7 +169,7 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
     if matches!(options.resource_version(), Ok(ResourceVersion::At(_)) | Err(_)) {
         return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
     }
-    let store = &request.cluster.store;
+    let store = &request.server.cluster.store;
     if token.rv < 0 {
         return Ok(store.snapshot());
     }
@@ -182,13 +182,13 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
 
 /// The replica's snapshot, if it is not older than `revision`.
 pub(super) fn seen(request: &Request<'_>, revision: u64) -> ApiResult<Snapshot> {
-    let snapshot = request.view.snapshot(&request.cluster.store);
+    let snapshot = request.server.view.snapshot(&request.server.cluster.store);
     require(revision, snapshot.revision).map(|()| snapshot)
 }
 
 /// Refuses a revision from the future.
 pub(super) fn require_revision(request: &Request<'_>, revision: u64) -> ApiResult<()> {
-    require(revision, request.cluster.store.committed_revision())
+    require(revision, request.server.cluster.store.committed_revision())
 }
 
 /// Refuses a `revision` after `current`. Upstream waits three seconds for it; here nothing lags behind the store, unless a

@@ -32,8 +32,8 @@ pub(super) fn spelled_out(mut object: Value) -> Value {
 
 /// The endpoint of a request.
 pub(super) fn endpoint<'r>(act: &Act<'r>) -> Endpoint<'r> {
-    let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
-    Endpoint { resource: act.resource, version: act.version, subresource }
+    let target = &act.target;
+    Endpoint { resource: target.resource, version: target.version, subresource: target.subresource_name() }
 }
 
 /// The name of the manager of a request other than an apply: the given one, or the `User-Agent` up to the first `/`.
@@ -58,7 +58,7 @@ pub(super) fn manager(act: &Act<'_>, options: &WriteOptions) -> String {
 /// Sets the field managers of an object of another kind that a request creates and the server answers at once.
 pub(super) fn asked(act: &Act<'_>, options: &WriteOptions, expected: &Expected<'_>, object: &mut Value) {
     let (api_version, kind) = (expected.api_version, expected.kind);
-    let subresource = act.subresource.map_or("", |subresource| &*subresource.name);
+    let subresource = act.target.subresource_name();
     let now = format_seconds(act.now);
     let versions = Single { api_version, kind };
     let deadline = act.deadline.clone();
@@ -80,11 +80,11 @@ pub(super) fn created(act: &Act<'_>, options: &WriteOptions, object: &mut Value)
         let endpoint = endpoint(act);
         let (now, deadline) = (format_seconds(act.now), act.deadline.clone());
         let context = Context { deadline, ..endpoint.context(endpoint.trees(), &now) };
-        let converted = act.version.built_in_from_storage(object);
+        let converted = act.target.version.built_in_from_storage(object);
         let created = context.create(converted.as_ref().unwrap_or(object), &manager(act, options));
         return set_created(object, created);
     }
-    let old = empty(&act.version.api_version, &act.version.kind);
+    let old = empty(&act.target.version.api_version, &act.target.version.kind);
     if let Ok(managers) = updated(act, options, &old, object, managers, &Answers::default()) {
         set(object, &managers);
     }
@@ -96,9 +96,9 @@ pub(super) async fn changed(act: &Act<'_>, options: &WriteOptions, object: &mut 
     let stored = Metadata::of(old).field(FIELD);
     let live = || managed::decode(stored).unwrap_or_default();
     let managers = match &sent {
-        _ if act.subresource.is_some() => live(),
+        _ if act.target.subresource.is_some() => live(),
         // Decoding a custom resource drops an empty list.
-        Some(Value::Array(entries)) if entries.is_empty() && !act.version.is_typed() => live(),
+        Some(Value::Array(entries)) if entries.is_empty() && !act.target.version.is_typed() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
     };
@@ -133,9 +133,9 @@ fn updated(
     let deadline = act.deadline.clone();
     let context = Context { versions: &asking, deadline, ..endpoint.context(endpoint.trees(), &now) };
     let name = manager(act, options);
-    match act.version.built_in_from_storage(new) {
+    match act.target.version.built_in_from_storage(new) {
         Some(new) => {
-            let old = act.version.built_in_from_storage(old).unwrap_or_else(|| old.clone());
+            let old = act.target.version.built_in_from_storage(old).unwrap_or_else(|| old.clone());
             context.update(&old, &new, managers, &name)
         }
         None => context.update(old, new, managers, &name),
@@ -169,7 +169,7 @@ pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
 
 /// The places of the replicas in all versions of the resource of a request.
 pub(super) fn scale_places(act: &Act<'_>) -> Vec<(String, Option<Vec<Element>>)> {
-    let versions = act.resource.versions.iter().map(|version| {
+    let versions = act.target.resource.versions.iter().map(|version| {
         let path = match &version.scale {
             Some(paths) => Some(paths.replicas.as_str()),
             None => version.is_typed().then_some(".spec.replicas"),
@@ -203,8 +203,8 @@ pub(super) fn settle_times(act: &Act<'_>, new: &mut Value, old: &Value) {
     let sent = take(new);
     let same = |(one, other)| timeless(one).eq(timeless(other));
     if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
-        let ty = match act.version.is_typed() {
-            true => Type::built_in(act.resource.storage().ty()),
+        let ty = match act.target.version.is_typed() {
+            true => Type::built_in(act.target.resource.storage().ty()),
             false => Type::Atomic,
         };
         put(new, stored.to_vec());

@@ -22,6 +22,7 @@ mod reply;
 pub(crate) mod request;
 mod scales;
 mod selection;
+mod server;
 mod special;
 mod update;
 mod watch;
@@ -33,6 +34,7 @@ pub(crate) use in_process::InProcess;
 pub(crate) use list::{Items, Listing};
 pub(crate) use reply::{Channels, Content, Reply};
 pub(crate) use request::Request;
+pub(crate) use server::Server;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::error::{ApiError, ApiResult};
@@ -41,14 +43,15 @@ use special::{binding, component_statuses, eviction, log, proxy, reviews, scale,
 
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    let version = request.version;
+    let version = request.target.version;
     request.warnings.extend(version.deprecation.as_ref().map(|notice| notice.warning.clone()));
     serve(request, verb).await
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    request.resource.compile(&request.deadline)?;
-    let handler = request.subresource.map_or(request.resource.rules.handler, |subresource| subresource.handler);
+    let target = &request.target;
+    target.resource.compile(&request.deadline)?;
+    let handler = target.subresource.map_or(target.resource.rules.handler, |subresource| subresource.handler);
     // Rare verbs are boxed, so that they do not enlarge the future of every request.
     match (handler, verb) {
         (Handler::Objects, "create") => create::create(request).await,
@@ -69,7 +72,7 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         (Handler::LegacyBinding, "create") => Box::pin(binding::create_legacy(request)).await,
         (Handler::ComponentStatuses, "get") => component_statuses::get(request).await,
         (Handler::ComponentStatuses, "list") => component_statuses::list(request).await,
-        (_, "watch") => Err(ApiError::method_not_supported(request.version.qualified(), verb)),
+        (_, "watch") => Err(ApiError::method_not_supported(request.target.version.qualified(), verb)),
         (Handler::Scale, "get") => scale::get(request).await,
         (Handler::Scale, "update") => Box::pin(scale::update(request)).await,
         (Handler::Scale, "patch") => Box::pin(scale::patch(request)).await,

@@ -15,10 +15,10 @@ use crate::schema::{self, Decoded};
 use tree::Value;
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    if patch_format(request.body.content_type, request.version.has_routes())? == PatchFormat::Apply {
+    if patch_format(request.body.content_type, request.target.version.has_routes())? == PatchFormat::Apply {
         return Box::pin(apply::apply(request)).await;
     }
-    let expected = Expected::of(request.resource, request.version);
+    let expected = Expected::of(&request.target);
     let (mut patch, options) = Patch::parse(request, expected)?;
     let update = write::update(request, &options, |request, _, old| {
         let new = patch.apply(request, old)?;
@@ -43,12 +43,12 @@ pub(super) struct Patch<'k> {
 impl<'k> Patch<'k> {
     /// Decodes the body of a patch, and its options.
     pub(super) fn parse(request: &mut Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
-        let format = patch_format(request.body.content_type, request.version.has_routes())?;
+        let format = patch_format(request.body.content_type, request.target.version.has_routes())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
         audited::patch(request, format);
         // Malformed JSON is refused first, then a missing object; the content of the patch is checked only if the object exists.
-        if request.cluster.store.get(&request.key()).is_none() {
-            return Err(patch::parse(&request.body.bytes).err().unwrap_or_else(|| request.not_found()));
+        if request.stored().is_none() {
+            return Err(patch::parse(&request.body.bytes).err().unwrap_or_else(|| request.target.not_found()));
         }
         if format == PatchFormat::Json {
             patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
@@ -155,10 +155,10 @@ fn typed(
     }
     if api_version.is_empty() {
         // Upstream then decodes it as an object of its internal version, which has none of the fields.
-        return Err(undeterminable_name(request.name));
+        return Err(undeterminable_name(request.target.name));
     }
     if !expected.is_typed() {
-        expected.check_custom_type(&api_version, &kind, request.name)?;
+        expected.check_custom_type(&api_version, &kind, request.target.name)?;
     } else if let Some(why) = expected.mismatch(&api_version, &kind) {
         // It is decoded as the kind that it names, and converted then.
         let undecoded = schema::lookup(&api_version, &kind).and_then(|ty| schema::check(patched, ty).err());

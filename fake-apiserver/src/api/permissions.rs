@@ -16,10 +16,10 @@ impl Permissions for Act<'_> {
         let Asked { verb, group, version, resource, subresource, namespace, name } = *asked;
         let target = Target::Resource { group, version, resource, subresource, namespace, name };
         let attributes = Attributes { deadline: &self.deadline, ..Attributes::new(&self.user, verb, target) };
-        let decision = self.cluster.authorize(&attributes);
+        let decision = self.server.cluster.authorize(&attributes);
         decision.and_then(|decision| decision.permit(&attributes)).map_err(|refusal| refusal.to_string())
     }
     fn plural(&self, api_version: &str, kind: &str) -> Option<String> {
-        self.registry.kind(api_version, kind).map(|served| served.version.plural.to_string())
+        self.server.registry.kind(api_version, kind).map(|served| served.version.plural.to_string())
     }
 }

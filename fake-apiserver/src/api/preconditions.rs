@@ -29,22 +29,22 @@ fn check(act: &Act<'_>, options: &WriteOptions, key: &Key, what: &str, sent: &st
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
-    let (directory, path) = (&act.resource.storage_prefix, key.path());
+    let (directory, path) = (&act.target.resource.storage_prefix, key.path());
     // A dry run does not come as far as to etcd, whose keys have a prefix.
     let prefix = if options.dry_run { "" } else { "/registry" };
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: {prefix}/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
-    Err(ApiError::conflict(act.version.qualified(), key.name(), why))
+    Err(ApiError::conflict(act.target.version.qualified(), key.name(), why))
 }
 
 /// 422 if the patched object has another uid.
 pub(super) fn refuse_other_uid(act: &Act<'_>, new: &Value, old: &Value) -> ApiResult<()> {
     let Some(error) = changed_uid(new, old) else { return Ok(()) };
     // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
-    let times = if act.version.is_typed() { 1 } else { 2 };
-    Err(ApiError::invalid(act.resource.qualified_kind(), act.name, &vec![error; times]))
+    let times = if act.target.version.is_typed() { 1 } else { 2 };
+    Err(ApiError::invalid(act.target.resource.qualified_kind(), act.target.name, &vec![error; times]))
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

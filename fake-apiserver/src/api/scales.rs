@@ -15,7 +15,7 @@ pub(super) const UNSET: i32 = i32::MIN;
 /// The scale of a workload. A custom resource may have no replicas yet: `missing` is used for them; if it is `None`, they are
 /// required.
 pub(super) fn of(act: &Act<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
-    let (spec, status) = match &act.version.scale {
+    let (spec, status) = match &act.target.version.scale {
         Some(paths) => of_custom(paths, workload, missing)?,
         None => {
             let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;

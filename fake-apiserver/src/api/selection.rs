@@ -4,7 +4,7 @@ use super::Request;
 use super::request::options::ListOptions;
 use crate::error::ApiResult;
 use crate::object::selector::{FieldSelector, LabelSelector};
-use crate::registry::Resource;
+use crate::registry::{Located, Resource};
 use crate::store::{Entry, Filter, Scope};
 use std::sync::Arc;
 
@@ -28,14 +28,15 @@ impl Selection {
     /// # Errors
     /// 400 for a field selector that does not parse, or names a field that the kind does not select by.
     pub(crate) fn parse(request: &Request<'_>, options: &ListOptions<'_>) -> ApiResult<Self> {
+        let Located { resource, version, namespace, name, .. } = request.target;
         let labels = options.label_selector.clone();
-        let fields = request.resource.field_selector(request.version, options.field_selector)?;
+        let fields = resource.field_selector(version, options.field_selector)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
-        let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
-        let scope = Scope { resource: request.resource.id, namespace: some(request.namespace), name };
-        let prefix = if request.namespace.is_empty() { String::new() } else { format!("{}/", request.namespace) };
+        let name = some(name).or_else(|| fields.exact("metadata.name").map(Into::into));
+        let scope = Scope { resource: resource.id, namespace: some(namespace), name };
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
         let nothing = labels.is_empty() && fields.is_empty();
-        let selectors = (!nothing).then(|| Arc::new(Selectors { resource: request.resource.clone(), labels, fields }));
+        let selectors = (!nothing).then(|| Arc::new(Selectors { resource: resource.clone(), labels, fields }));
         Ok(Selection { scope, prefix, selectors })
     }
 

@@ -11,10 +11,10 @@ use tree::Value;
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let expected = Expected::of(request.resource, request.version);
+    let expected = Expected::of(&request.target);
     let mut body = read(request, &expected, &options)?;
-    let key = request.key();
-    if creates(request) && request.cluster.store.get(&key).is_none() {
+    let key = request.target.key();
+    if creates(request) && request.server.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request, &options, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
         return Box::pin(write::create(request, Wanted::Plain(body), &options)).await;
@@ -31,7 +31,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
 
 /// Whether an update of an absent object creates it. Upstream's strategies for a status are derived from those of the object.
 pub(super) fn creates(request: &Request<'_>) -> bool {
-    request.subresource.is_none_or(|own| own.name == "status") && request.resource.rules.create_on_update
+    request.target.subresource.is_none_or(|own| own.name == "status") && request.target.resource.rules.create_on_update
 }
 
 /// The object in the body of the request.

@@ -44,7 +44,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
     let options = ListOptions::parse(request.query, true)?;
     let selection = Selection::parse(request, &options)?;
     let version = options.resource_version().map_err(ApiError::untyped)?;
-    let store = &request.cluster.store;
+    let store = &request.server.cluster.store;
     let from_state = options.send_initial_events.unwrap_or(!matches!(version, ResourceVersion::At(_)));
     let (initial, initial_end, events) = if from_state {
         let (snapshot, events) = state(request, &selection, version, options.send_initial_events.is_some())?;
@@ -53,7 +53,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
     } else {
         let after = match version {
             ResourceVersion::At(revision) => revision,
-            ResourceVersion::Latest | ResourceVersion::Any => request.view.snapshot(store).revision,
+            ResourceVersion::Latest | ResourceVersion::Any => request.server.view.snapshot(store).revision,
         };
         let subscription = store.subscribe_after(after, selection.scope(), filter(request, &selection));
         (None, None, subscription.map_err(|expired| too_old(after, expired)))
@@ -65,10 +65,10 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
         events.end();
     }
     let timeout = timeout(&options, request);
-    let converting = request.version.asks_webhook().then(|| Converting {
-        forms: request.cluster.forms.clone(),
-        resource: request.resource.clone(),
-        version: request.version.clone(),
+    let converting = request.target.version.asks_webhook().then(|| Converting {
+        forms: request.server.cluster.forms.clone(),
+        resource: request.target.resource.clone(),
+        version: request.target.version.clone(),
         selection,
     });
     Ok(Watch { initial, initial_end, events, converting, bookmarks: options.allow_bookmarks, timeout })
@@ -76,7 +76,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
 
 /// The selectors for the store to apply: none, if they are about objects that a webhook converts.
 fn filter(request: &Request<'_>, selection: &Selection) -> Option<Filter> {
-    selection.filter().filter(|_| !request.version.asks_webhook())
+    selection.filter().filter(|_| !request.target.version.asks_webhook())
 }
 
 /// The replica's snapshot, and the events that follow. A streamed list of no `resourceVersion` is consistent, also while the replica is
@@ -87,10 +87,10 @@ fn state(
     version: ResourceVersion,
     streamed: bool,
 ) -> ApiResult<(Snapshot, Events)> {
-    let (store, scope) = (&request.cluster.store, selection.scope());
+    let (store, scope) = (&request.server.cluster.store, selection.scope());
     let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
-    if request.view.held().is_none()
-        || streamed && version == ResourceVersion::Latest && request.view.forced().is_none()
+    if request.server.view.held().is_none()
+        || streamed && version == ResourceVersion::Latest && request.server.view.forced().is_none()
     {
         require_revision(request, asked)?;
         let (snapshot, subscription) = store.subscribe(scope, filter(request, selection));
@@ -108,8 +108,8 @@ pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
 }
 
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {
-    let shortest = request.cluster.policy.min_request_timeout.as_secs();
+    let shortest = request.server.cluster.policy.min_request_timeout.as_secs();
     // At random, so that watches that began together do not end together.
-    let drawn = || shortest.saturating_add(if shortest == 0 { 0 } else { request.cluster.ids.below(shortest) });
+    let drawn = || shortest.saturating_add(if shortest == 0 { 0 } else { request.server.cluster.ids.below(shortest) });
     Duration::from_secs(options.timeout_seconds.unwrap_or_else(drawn).min(MAX_TIMEOUT_SECONDS))
 }

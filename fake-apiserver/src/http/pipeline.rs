@@ -31,7 +31,7 @@ use crate::api::request::Body;
 use crate::audit::Course;
 use crate::clock::later;
 use crate::error::{ApiError, ApiResult};
-use crate::registry::{Handler, Served};
+use crate::registry::Handler;
 use access::Known;
 use bytes::Bytes;
 use exchange::{Exchange, Trace, header};
@@ -254,55 +254,39 @@ impl<'r> Exchange<'r> {
             None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
             None => return self.audited_document(trace, &catalog, &deadline).await,
         };
-        let Served { resource, version, subresource } = target;
-        let handler = subresource.map(|subresource| subresource.handler);
-        if self.parts.method == Method::HEAD && version.has_routes() && handler != Some(Handler::Proxy) {
+        let handler = target.subresource.map(|subresource| subresource.handler);
+        if self.parts.method == Method::HEAD && target.version.has_routes() && handler != Some(Handler::Proxy) {
             return Err(ApiError::method_not_routed());
         }
         let labels = self.labels(target, path);
         trace.counted = Some(self.replica.metrics.series(labels, Some(target), &self.replica.cluster));
-        if let (Some(audited), Some(notice)) = (trace.audited.as_mut(), &version.deprecation) {
+        if let (Some(audited), Some(notice)) = (trace.audited.as_mut(), &target.version.deprecation) {
             audited.is_for_deprecated(notice.removed_in);
         }
         let connects = handler.is_some_and(Handler::connects);
         let (output, body) = match connects {
             true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
             false => {
-                let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
+                let output = self.preferences().output(endpoint(target, self.verb), target.version.protobuf)?;
                 (output, self.body_or(early, incoming).await?)
             }
         };
         trace.body.clone_from(&body.bytes);
-        let policy = &self.replica.cluster.policy;
         let past = trace.underway.as_mut().and_then(|underway| underway.view.take());
         let hold = trace.underway.as_ref().and_then(|underway| underway.hold.clone());
         let mut request = api::Request {
             act: api::Act {
-                cluster: &self.replica.cluster,
-                objects: self.objects(),
-                commits: self
-                    .ticket
-                    .commits(&self.replica.cluster.store)
-                    .held(hold.as_deref().unwrap_or(&policy.write_hold)),
-                view: past.as_deref().unwrap_or(&self.replica.view),
-                clock: &self.replica.clock,
+                server: self.server(&catalog.registry, past.as_deref(), hold.as_deref()),
+                target: target.at(path.namespace, path.name),
                 now: self.now,
                 user,
                 is_own: false,
                 user_agent: header(self.parts, USER_AGENT),
                 verb: self.verb,
-                registry: &catalog.registry,
-                resource,
-                version,
-                namespace: path.namespace,
-                name: path.name,
-                subresource,
                 ends: limit.map(|limit| later(Instant::now(), limit.duration)),
                 deadline,
                 warnings: std::mem::take(&mut trace.warnings),
                 annotations: &mut trace.annotations,
-                measures: &self.replica.measures,
-                shutdown: &self.replica.shutdown,
             },
             query: &self.query,
             forward: connects.then(|| Box::new(self.forward(path))),
@@ -322,8 +306,8 @@ impl<'r> Exchange<'r> {
         };
         let rendering = Rendering {
             replica: self.replica,
-            version,
-            subresource,
+            version: request.target.version,
+            subresource: request.target.subresource,
             output,
             query: &self.query,
             now: self.now,

@@ -5,7 +5,7 @@ use super::reconciler::Context;
 use crate::commit::deletion::DeleteOptions;
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::{Resource, Served, Version};
+use crate::registry::{Resource, Served};
 use crate::store::Key;
 use crate::user::API_SERVER;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct Client<'c> {
 impl<'c> Client<'c> {
     /// A client of the stored version of a resource.
     pub(super) fn new(cluster: &'c Context<'c>, account: Account, resource: &'c Arc<Resource>) -> Self {
-        Self::of(cluster, account, Served { resource, version: resource.storage(), subresource: None })
+        Self::of(cluster, account, Served::stored(resource))
     }
 
     /// The server itself, as a client of the stored version of a resource.
@@ -40,8 +40,7 @@ impl<'c> Client<'c> {
 
     /// This one through a subresource.
     pub(super) fn through(self, subresource: &str) -> Self {
-        let version: &'c Version = self.target.version;
-        Client { target: Served { subresource: version.subresource(subresource), ..self.target }, ..self }
+        Client { target: self.target.through(subresource), ..self }
     }
 
     /// This one under the name of another field manager.
@@ -110,7 +109,7 @@ impl<'c> Client<'c> {
     }
 
     async fn send(&self, namespace: &str, name: &str, verb: Verb<'_>) -> ApiResult<()> {
-        let sent = Sent { account: self.account, target: self.target, namespace, name, verb };
+        let sent = Sent { account: self.account, target: self.target.at(namespace, name), verb };
         self.cluster.serve(sent).await
     }
 }

@@ -3,7 +3,7 @@
 use super::ticket::Ticket;
 use crate::commit::deletion::DeleteOptions;
 use crate::error::ApiResult;
-use crate::registry::Served;
+use crate::registry::Located;
 use futures::future::BoxFuture;
 use tree::{Map, Value};
 
@@ -19,11 +19,7 @@ pub(crate) trait Loopback: Send + Sync {
 /// An authorized request. It is neither recorded nor audited, and no fault strikes it.
 pub(crate) struct Sent<'a> {
     pub(crate) account: Account,
-    pub(crate) target: Served<'a>,
-    /// The namespace; empty for cluster-scoped objects.
-    pub(crate) namespace: &'a str,
-    /// The name; empty for a new object and for a collection.
-    pub(crate) name: &'a str,
+    pub(crate) target: Located<'a>,
     pub(crate) verb: Verb<'a>,
 }
 

@@ -107,8 +107,7 @@ impl Namespaces {
         let registry = &catalog.registry;
         let mut refused = Refusals::default();
         if self.closed().get(namespace).is_none_or(|closed| closed.uid != entry.meta.uid) {
-            let pods = registry.known(ids::PODS);
-            let pods = Served { resource: pods, version: pods.storage(), subresource: None };
+            let pods = Served::stored(registry.known(ids::PODS));
             refused.extend(empty(cluster, namespace, pods).await);
             if refused.is_empty() {
                 self.closed().insert(namespace.into(), Closed { uid: entry.meta.uid.clone(), content: None });

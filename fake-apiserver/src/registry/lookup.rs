@@ -172,6 +172,16 @@ impl<'r> Served<'r> {
         Served { resource, version, subresource: None }
     }
 
+    /// A resource in the version in which it is stored.
+    pub(crate) fn stored(resource: &'r Arc<Resource>) -> Self {
+        Served::new(resource, resource.storage())
+    }
+
+    /// A subresource of it.
+    pub(crate) fn through(self, subresource: &str) -> Self {
+        Served { subresource: self.version.subresource(subresource), ..self }
+    }
+
     fn is(&self, group: &str, version: &str) -> bool {
         self.version.group == group && self.version.name == version
     }

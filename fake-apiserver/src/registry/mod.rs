@@ -14,6 +14,7 @@ mod enabled;
 mod fields;
 pub mod ids;
 mod kinds;
+mod located;
 mod lookup;
 pub(crate) mod managers;
 mod parts;
@@ -86,6 +87,7 @@ use fields::{default_to, sync_first};
 pub(crate) use flow_control::digests::{
     Distinguisher, FlowRule, FlowSchema, FlowSubjects, Names, PathFlow, PriorityLevel, Queuing, ResourceFlow,
 };
+pub(crate) use located::Located;
 pub use lookup::{Registry, Served};
 pub use parts::{PrinterColumn, Str, Subresource};
 pub(crate) use persistent_volume_claims::{CLASS_ANNOTATION, storage_class};

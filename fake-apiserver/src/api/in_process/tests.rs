@@ -30,9 +30,7 @@ async fn a_large_collection_is_deleted_in_portions() {
     let options = DeleteOptions::default();
     let sent = Sent {
         account: Account { user: "system:apiserver", manager: "test" },
-        target: Served { resource, version: resource.storage(), subresource: None },
-        namespace: "default",
-        name: "",
+        target: Served::stored(resource).at("default", ""),
         verb: Verb::DeleteCollection(&options),
     };
     let scope = Scope { resource: resource.id, namespace: Some("default".into()), name: None };

@@ -8,7 +8,7 @@ use super::{Request, ensure_namespace};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::meta;
-use crate::registry::{Resource, Version};
+use crate::registry::{Located, Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use crate::yaml;
 use std::borrow::Cow;
@@ -32,8 +32,9 @@ pub(crate) struct Expected<'k> {
 }
 
 impl<'k> Expected<'k> {
-    /// The kind of a version of a resource.
-    pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
+    /// The kind of the version of a resource.
+    pub(crate) fn of(target: &Located<'k>) -> Self {
+        let Located { resource, version, .. } = *target;
         let (api_version, kind) = (&version.api_version, &version.kind);
         Expected {
             api_version,
@@ -348,7 +349,7 @@ fn custom(
         return Err(expected.other_version(&api_version));
     }
     // A missing resource version of an update is reported first.
-    if request.name.is_empty() || !meta::resource_version(&decoded.object).is_empty() {
+    if request.target.name.is_empty() || !meta::resource_version(&decoded.object).is_empty() {
         expected.check_custom_type(&api_version, &kind, meta::name(&decoded.object))?;
     }
     Ok(decoded)

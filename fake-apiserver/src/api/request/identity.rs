@@ -7,7 +7,7 @@ use tree::Value;
 
 /// Checks that the body's name and namespace are those of the URL.
 pub(crate) fn check_identity(act: &Act<'_>, body: &mut Value) -> ApiResult<()> {
-    let (sent, url) = (meta::name(body), act.name);
+    let (sent, url) = (meta::name(body), act.target.name);
     if sent.is_empty() {
         return Err(undeterminable_name(url));
     }
@@ -27,7 +27,7 @@ pub(crate) fn undeterminable_name(url: &str) -> ApiError {
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: an empty namespace is set, that of a cluster-scoped object is dropped,
 /// and another one is refused.
 pub(crate) fn ensure_namespace(act: &Act<'_>, object: &mut Value) -> ApiResult<()> {
-    let wanted = if act.resource.meta.namespaced { act.namespace } else { "" };
+    let wanted = if act.target.resource.meta.namespaced { act.target.namespace } else { "" };
     let sent = meta::namespace(object);
     if sent == wanted {
         return Ok(());

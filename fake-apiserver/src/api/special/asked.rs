@@ -6,9 +6,9 @@ use loops::{About, Answer, Key, Question};
 
 /// The answer about a container of the request's pod; `None` if no kubelet in this process runs it.
 pub(super) async fn ask(request: &Request<'_>, container: &str, about: About) -> Option<Answer> {
-    let pod = Key { namespace: request.namespace.to_owned(), name: request.name.to_owned() };
+    let pod = Key { namespace: request.target.namespace.to_owned(), name: request.target.name.to_owned() };
     let question = Question { pod, container: container.to_owned(), about };
-    request.cluster.kubelets.ask(question).await
+    request.server.cluster.kubelets.ask(question).await
 }
 
 /// The error for an answer that is none.

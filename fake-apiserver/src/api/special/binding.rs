@@ -8,7 +8,7 @@ use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
 use crate::object::name::dns_subdomain;
-use crate::registry::ids;
+use crate::registry::{Served, ids};
 use tree::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
@@ -16,7 +16,7 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("v1", "Binding")?;
     let (options, binding) = decode::creation(request, &expected)?;
-    let (binding, node) = admitted(request, &options, binding, request.name.to_owned()).await?;
+    let (binding, node) = admitted(request, &options, binding, request.target.name.to_owned()).await?;
     assign(request, &options, &binding, &node).await
 }
 
@@ -28,13 +28,10 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
         return Err(ApiError::bad_request("Name parameter required."));
     }
     let (binding, node) = admitted(request, &options, binding, name.clone()).await?;
-    let pods = request.registry.known(ids::PODS);
+    let pods = request.server.registry.known(ids::PODS);
     let mut no_annotations = Vec::new();
     let own = Act {
-        resource: pods,
-        version: pods.storage(),
-        subresource: pods.storage().subresource("binding"),
-        name: &name,
+        target: Served::stored(pods).through("binding").at(request.target.namespace, &name),
         user: request.user.clone(),
         deadline: request.deadline.clone(),
         warnings: Vec::new(),
@@ -68,8 +65,8 @@ async fn assign(act: &Act<'_>, options: &WriteOptions, binding: &Value, node: &s
     let assignment = rewrite(act, options, |act, entry, pod| {
         preconditions::check_uid(act, options, &entry.key, meta::uid(binding), Some(entry))?;
         preconditions::check_revision(act, options, meta::resource_version(binding), entry)?;
-        let conflict = |why: String| Err(ApiError::conflict(BINDING, act.name, why));
-        let name = act.name;
+        let conflict = |why: String| Err(ApiError::conflict(BINDING, act.target.name, why));
+        let name = act.target.name;
         if meta::deletion_timestamp(pod).is_some() {
             return conflict(format!("pod {name} is being deleted, cannot be assigned to a host"));
         }

@@ -26,18 +26,18 @@ const LIMIT: Duration = Duration::from_secs(20);
 const LONGEST: usize = 10 * 1024;
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    let component = COMPONENTS.into_iter().find(|(name, _)| *name == request.name);
+    let component = COMPONENTS.into_iter().find(|(name, _)| *name == request.target.name);
     let resource = Qualified { group: "", resource: "componentstatus" };
-    let component = component.ok_or_else(|| ApiError::not_found(resource, request.name))?;
-    Ok(Reply::Other { code: 200, line: line(request, &status(component, &request.cluster.network).await) })
+    let component = component.ok_or_else(|| ApiError::not_found(resource, request.target.name))?;
+    Ok(Reply::Other { code: 200, line: line(request, &status(component, &request.server.cluster.network).await) })
 }
 
 pub(crate) async fn list(request: &Request<'_>) -> ApiResult<Reply> {
     let options = ListOptions::parse(request.query, false)?;
-    let fields = FieldSelector::parse(options.field_selector, &request.version.selectable)?;
+    let fields = FieldSelector::parse(options.field_selector, &request.target.version.selectable)?;
     let mut lines = Vec::new();
     for component in COMPONENTS {
-        let status = status(component, &request.cluster.network).await;
+        let status = status(component, &request.server.cluster.network).await;
         let field = |name: &str| if name == "metadata.name" { text(&status, "/metadata/name") } else { "" };
         if options.label_selector.matches([]) && fields.matches(field) {
             lines.push(line(request, &status));
@@ -86,7 +86,7 @@ async fn status((name, port): (&str, Option<u16>), network: &Arc<Network>) -> Va
 
 /// The JSON of a status, and a line feed.
 fn line(request: &Request<'_>, status: &Value) -> Bytes {
-    let mut json = schema::encode(status, request.version.ty()).json;
+    let mut json = schema::encode(status, request.target.version.ty()).json;
     json.push(b'\n');
     json.into()
 }

@@ -37,7 +37,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let (mut options, mut eviction) = decode::creation(request, &expected)?;
     managers::asked(request, &options, &expected, &mut eviction);
     admission::create(request, &options, &mut eviction).await?;
-    if meta::name(&eviction) != request.name {
+    if meta::name(&eviction) != request.target.name {
         return Err(ApiError::bad_request("name in URL does not match name in Eviction object"));
     }
     let sent = &eviction["deleteOptions"];
@@ -46,7 +46,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     options.dry_run |= !items(sent, "/dryRun").is_empty();
     admission::validate(request, &options, &eviction, None).await?;
     loop {
-        let entry = request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())?;
+        let entry = request.stored().ok_or_else(|| request.target.not_found())?;
         let pod = entry.object();
         let mut deletion = DeleteOptions { dry_run: options.dry_run, ..deletion.clone() };
         let is_given = deletion.resource_version.is_some();
@@ -71,7 +71,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
             deletion.resource_version = own;
         }
         let evicted = evict(request, &options, deletion, flaw.clone()).await;
-        let is_changed = request.cluster.store.get(&request.key()).is_some_and(|now| now.revision != entry.revision);
+        let is_changed = request.stored().is_some_and(|now| now.revision != entry.revision);
         match &evicted {
             // It may be guarded by now.
             Err(error) if error.reason() == "Conflict" && !is_given && is_changed => {}
@@ -87,7 +87,7 @@ fn check_options(request: &Request<'_>, sent: &Value) -> ApiResult<()> {
         let at = Path::new("deleteOptions");
         let detail = "can not be set for pod eviction, try after removing the option";
         let finding = FieldError::invalid(at.child(UNSAFE), &true.into(), detail);
-        return Err(ApiError::invalid(EVICTION, request.name, &[finding]));
+        return Err(ApiError::invalid(EVICTION, request.target.name, &[finding]));
     }
     let asked: Vec<&str> = request.query.all("dryRun").collect();
     let own: Vec<&str> = items(sent, "/dryRun").iter().filter_map(Value::as_str).collect();
@@ -106,7 +106,7 @@ fn is_unguarded(pod: &Value) -> bool {
 
 /// The budgets that select the pod.
 fn budgets(request: &Request<'_>, pod: &Value) -> Vec<Arc<Entry>> {
-    let namespace = Some(request.namespace.into());
+    let namespace = Some(request.target.namespace.into());
     let scope = Scope { resource: ids::POD_DISRUPTION_BUDGETS, namespace, name: None };
     let labels = meta::labels(pod);
     let selects = |budget: &&Arc<Entry>| {
@@ -114,7 +114,7 @@ fn budgets(request: &Request<'_>, pod: &Value) -> Vec<Arc<Entry>> {
         let selector = budget["spec"].get("selector").and_then(LabelSelector::structured);
         selector.is_some_and(|selector| selector.matches(labels.iter()))
     };
-    request.cluster.store.snapshot().range(&scope, "").filter(selects).cloned().collect()
+    request.server.cluster.store.snapshot().range(&scope, "").filter(selects).cloned().collect()
 }
 
 /// Whether the pod is not ready, so that its eviction disrupts nothing more.
@@ -131,11 +131,11 @@ fn is_spare(pod: &Value, budget: &Value) -> bool {
 
 /// Counts the eviction in the budget.
 async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<()> {
-    let catalog = request.cluster.catalog();
+    let catalog = request.server.cluster.catalog();
     let resource = catalog.registry.known(ids::POD_DISRUPTION_BUDGETS);
-    let own = Own::new(resource, request.commits, &request.cluster.ids, request.now).through("status");
+    let own = Own::new(resource, request.server.commits, &request.server.cluster.ids, request.now).through("status");
     let counted =
-        own.change(budget, |_, old| Ok(Some(disrupted(old, request.name, request.now)?).filter(|_| !dry_run)));
+        own.change(budget, |_, old| Ok(Some(disrupted(old, request.target.name, request.now)?).filter(|_| !dry_run)));
     counted.await.map(drop)
 }
 
@@ -229,7 +229,7 @@ async fn evict(
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
     });
     rewrite(request, options, |request, entry, pod| {
-        deletion::check_preconditions(request.resource, entry, &deletion)?;
+        deletion::check_preconditions(request.target.resource, entry, &deletion)?;
         set_condition(child(pod, "status"), condition.clone(), request.now);
         Ok(())
     })
@@ -239,13 +239,13 @@ async fn evict(
     if !deletion.dry_run {
         deletion.resource_version = None;
     }
-    while let Some(current) = request.cluster.store.get(&request.key()) {
-        let plan = deletion::plan(request.resource, &current, &deletion, request.now)?;
-        if request.commits.commit(&current, plan.change).await.is_ok() {
+    while let Some(current) = request.stored() {
+        let plan = deletion::plan(request.target.resource, &current, &deletion, request.now)?;
+        if request.server.commits.commit(&current, plan.change).await.is_ok() {
             return Ok(Reply::Success { code: 201 });
         }
     }
-    Err(request.not_found())
+    Err(request.target.not_found())
 }
 
 /// The answer for a pod with several budgets, which has neither reason nor details.

@@ -89,8 +89,8 @@ fn is_global(address: IpAddr) -> bool {
 /// # Errors
 /// 404 about the resource of the request, whichever was looked for, as upstream.
 pub(super) fn object(request: &Request<'_>, resource: ResourceId, namespace: &str, name: &str) -> ApiResult<Value> {
-    let entry = request.cluster.store.get(&Key::new(resource, namespace, name));
-    entry.map(|entry| entry.object()).ok_or_else(|| ApiError::not_found(request.version.qualified(), name))
+    let entry = request.server.cluster.store.get(&Key::new(resource, namespace, name));
+    entry.map(|entry| entry.object()).ok_or_else(|| ApiError::not_found(request.target.version.qualified(), name))
 }
 
 /// The kubelet of a node (`GetConnectionInfo`).
@@ -144,8 +144,7 @@ pub(super) fn refuse_dry_run(request: &Request<'_>) -> ApiResult<()> {
 
 /// The options of a request that connects, as an object without fields.
 pub(super) fn connect_options(request: &Request<'_>) -> Value {
-    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
-    let kind = Kind::of(request.version, subresource);
+    let kind = Kind::of(request.target.version, request.target.subresource_name());
     json!({"kind": kind.kind, "apiVersion": kind.api_version()})
 }
 

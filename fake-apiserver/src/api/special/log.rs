@@ -8,7 +8,7 @@ use super::locations::{container, kubelet, object};
 use crate::api::request::options::integer;
 use crate::api::{Reply, Request};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
-use crate::registry::{ids, text};
+use crate::registry::{Located, ids, text};
 use crate::schema;
 use jiff::{SignedDuration, Timestamp};
 use loops::{About, Answer};
@@ -25,13 +25,14 @@ struct Options {
 }
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    let Located { namespace, name, .. } = request.target;
     let options = Options::parse(request)?;
     let errors = Errors::of(|errors| options.validate(request, errors));
     if !errors.is_empty() {
-        return Err(ApiError::invalid(OPTIONS, request.name, &errors));
+        return Err(ApiError::invalid(OPTIONS, name, &errors));
     }
-    let pod = object(request, ids::PODS, request.namespace, request.name)?;
-    let container = container(&pod, request.name, request.query.get("container"))?;
+    let pod = object(request, ids::PODS, namespace, name)?;
+    let container = container(&pod, name, request.query.get("container"))?;
     let node = text(&pod, "/spec/nodeName");
     if node.is_empty() {
         return Ok(Reply::Empty);
@@ -46,7 +47,7 @@ pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
     let host = kubelet(request, node)?;
     let query = options.query(request);
     let mark = if query.is_empty() { "" } else { "?" };
-    let url = format!("https://{host}/containerLogs/{}/{}/{container}{mark}{query}", request.namespace, request.name);
+    let url = format!("https://{host}/containerLogs/{namespace}/{name}/{container}{mark}{query}");
     Err(ApiError::untyped(format!("Get {url:?}: {}", host.refusal())))
 }
 

@@ -18,12 +18,13 @@ const SERVICE_NAME: &str = "kubernetes.io/service-name";
 pub(crate) async fn connect(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     refuse_dry_run(request)?;
     let mut options = connect_options(request);
-    let path = request.forward().path.split_once(&format!("/{}/proxy", request.name)).map_or("", |(_, path)| path);
+    let start = format!("/{}/proxy", request.target.name);
+    let path = request.forward().path.split_once(&start).map_or("", |(_, path)| path);
     if !path.is_empty() {
         options["path"] = path.into();
     }
     admission::connect(request, &mut options).await?;
-    let host = match request.resource.id {
+    let host = match request.target.resource.id {
         ids::NODES => node(request)?,
         ids::SERVICES => service(request)?,
         _ => pod(request)?,
@@ -44,7 +45,7 @@ pub(crate) async fn connect(request: &mut Request<'_>, verb: &str) -> ApiResult<
 /// # Errors
 /// 400 for anything else; `what` is the word for such objects.
 fn parts<'r>(request: &Request<'r>, what: &str) -> ApiResult<[&'r str; 3]> {
-    let parts: Vec<&str> = request.name.split(':').collect();
+    let parts: Vec<&str> = request.target.name.split(':').collect();
     let parts = match parts[..] {
         [name] => ["", name, ""],
         [name, port] => ["", name, port],
@@ -53,7 +54,7 @@ fn parts<'r>(request: &Request<'r>, what: &str) -> ApiResult<[&'r str; 3]> {
     };
     match parts {
         ["" | "http" | "https", name, _] if !name.is_empty() => Ok(parts),
-        _ => Err(ApiError::bad_request(format!("invalid {what} request {:?}", request.name))),
+        _ => Err(ApiError::bad_request(format!("invalid {what} request {:?}", request.target.name))),
     }
 }
 
@@ -66,7 +67,7 @@ fn node(request: &Request<'_>) -> ApiResult<Host> {
 
 fn pod(request: &Request<'_>) -> ApiResult<Host> {
     let [scheme, name, port] = parts(request, "pod")?;
-    let pod = object(request, ids::PODS, request.namespace, name)?;
+    let pod = object(request, ids::PODS, request.target.namespace, name)?;
     let first =
         items(&pod, "/spec/containers").iter().find_map(|container| number(container, "/ports/0/containerPort"));
     let port = match port {
@@ -83,13 +84,13 @@ fn service(request: &Request<'_>) -> ApiResult<Host> {
     let [scheme, name, port] = parts(request, "service")?;
     let mut port_name = port.to_owned();
     if let Ok(port) = port.parse::<i64>() {
-        let service = object(request, ids::SERVICES, request.namespace, name)?;
+        let service = object(request, ids::SERVICES, request.target.namespace, name)?;
         let found = items(&service, "/spec/ports").iter().find(|own| number(own, "/port") == Some(port));
         let missing = || ApiError::service_unavailable(format!("no service port {port} found for service {name:?}"));
         port_name = text(found.ok_or_else(missing)?, "/name").into();
     }
-    let snapshot = request.cluster.store.snapshot();
-    let scope = Scope { resource: ids::ENDPOINT_SLICES, namespace: Some(request.namespace.into()), name: None };
+    let snapshot = request.server.cluster.store.snapshot();
+    let scope = Scope { resource: ids::ENDPOINT_SLICES, namespace: Some(request.target.namespace.into()), name: None };
     let slices = snapshot.range(&scope, "").map(|entry| entry.object());
     let mut slices: Vec<Value> =
         slices.filter(|slice| meta::labels(slice).get(SERVICE_NAME).is_some_and(|own| own == name)).collect();
@@ -113,8 +114,8 @@ fn endpoint<'s>(request: &Request<'_>, slice: &'s Value, port: &str) -> Option<(
 /// Whether the address of an endpoint is that of its pod (`isValidAddress`).
 fn is_pod(request: &Request<'_>, endpoint: &Value) -> bool {
     let target = &endpoint["targetRef"];
-    text(target, "/namespace") == request.namespace
-        && object(request, ids::PODS, request.namespace, text(target, "/name")).is_ok_and(|pod| {
+    text(target, "/namespace") == request.target.namespace
+        && object(request, ids::PODS, request.target.namespace, text(target, "/name")).is_ok_and(|pod| {
             items(&pod, "/status/podIPs").iter().any(|ip| text(ip, "/ip") == text(endpoint, "/addresses/0"))
         })
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use tree::Value;
 
 pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Reply> {
-    let expected = Expected::of(request.resource, request.version);
+    let expected = Expected::of(&request.target);
     let (options, mut body) = decode::creation(request, &expected)?;
     managers::asked(request, &options, &expected, &mut body);
     let answer = answer(request, review, body)?;
@@ -32,15 +32,13 @@ fn with_lists(line: &[u8]) -> Bytes {
 }
 
 fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value> {
-    let (cluster, user) = (request.cluster, &*request.user);
-    let (authorizer, deadline) = (cluster.authorizer(), &request.deadline);
+    let (server, user, deadline) = (&request.server, &*request.user, &request.deadline);
+    let (policy, authorizer) = (&server.cluster.policy, server.cluster.authorizer());
     match review {
-        Review::Token => {
-            token::review(&cluster.policy.authenticator, &cluster.policy.others, body, request.now, &request.objects)
-        }
+        Review::Token => token::review(&policy.authenticator, &policy.others, body, request.now, &server.objects),
         Review::SelfSubject => Ok(own::subject(user, request.now)),
         Review::SubjectAccess => access::subject(authorizer, body, deadline),
-        Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body, deadline),
+        Review::LocalSubjectAccess => access::local(authorizer, request.target.namespace, body, deadline),
         Review::SelfSubjectAccess => access::own(authorizer, user, body, deadline),
         Review::SelfSubjectRules => own::rules(authorizer, user, &body, deadline),
     }

@@ -17,7 +17,7 @@ use crate::api::{Reply, Request, admission, get, preconditions};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::managed::{self, Managers};
 use crate::object::meta;
-use crate::registry::set_at_path;
+use crate::registry::{Located, set_at_path};
 use crate::schema;
 use tree::Value;
 
@@ -37,13 +37,12 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
     let decoded = decode::object(request, &expected()?, options.field_validation);
     let mut body = decoded.map_err(|error| match error.code() {
-        400 if !request.version.is_typed() => ApiError::bad_request(UNREGISTERED),
+        400 if !request.target.version.is_typed() => ApiError::bad_request(UNREGISTERED),
         _ => error,
     })?;
     check_identity(request, &mut body)?;
-    let key = request.key();
-    let entry = request.cluster.store.get(&key).ok_or_else(|| request.not_found())?;
-    preconditions::check_uid(request, &options, &key, meta::uid(&body), Some(&entry))?;
+    let entry = request.stored().ok_or_else(|| request.target.not_found())?;
+    preconditions::check_uid(request, &options, &entry.key, meta::uid(&body), Some(&entry))?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let managers = managers::scaled(request, &options, scale, &body, managers);
         Ok((body.clone(), managers))
@@ -52,7 +51,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
 }
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    if patch_format(request.body.content_type, request.version.has_routes())? == PatchFormat::Apply {
+    if patch_format(request.body.content_type, request.target.version.has_routes())? == PatchFormat::Apply {
         return apply(request).await;
     }
     let (mut patch, options) = Patch::parse(request, expected()?)?;
@@ -88,9 +87,9 @@ async fn set_replicas(
     options: &WriteOptions,
     mut wanted: impl FnMut(&mut Request<'_>, &Value, Managers) -> ApiResult<(Value, Managers)>,
 ) -> ApiResult<Reply> {
-    let key = request.key();
-    while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.custom_from_storage(request.to_change(&entry).await?.object(), &request.deadline);
+    while let Some(entry) = request.stored() {
+        let version = request.target.version;
+        let old = version.custom_from_storage(request.to_change(&entry).await?.object(), &request.deadline);
         let known = managers::of(&old);
         let mut current = scales::of(request, &old, Some(UNSET))?;
         let own = || managed::of_scale(&known, &managers::scale_places(request));
@@ -100,15 +99,14 @@ async fn set_replicas(
         managers::set(&mut scale, &scaled);
         admission::update(request, options, &mut scale, &current).await?;
         let mut workload = scaled_to(request, &old, &scale)?;
-        let known =
-            managed::of_workload(&known, scaled, &managers::scale_places(request), &request.version.api_version);
+        let known = managed::of_workload(&known, scaled, &managers::scale_places(request), &version.api_version);
         managers::set(&mut workload, &known);
         let written = write::replace(request, options, &entry, &old, &mut workload, true).await?;
         let Some(Reply::Object { line, .. }) = written else { continue };
         let workload = tree::parse_object(&line).map_err(ApiError::internal)?;
         return reply(&scales::of(request, &workload, Some(0))?);
     }
-    Err(request.not_found())
+    Err(request.target.not_found())
 }
 
 /// The workload with the replicas of a scale.
@@ -116,28 +114,29 @@ async fn set_replicas(
 /// # Errors
 /// If the scale is not valid, or is that of another object.
 fn scaled_to(request: &Request<'_>, workload: &Value, scale: &Value) -> ApiResult<Value> {
-    let resource = format!("{}/scale", request.resource.plural);
-    let qualified = Qualified { group: &request.resource.group, resource: &resource };
-    if !request.version.is_typed() {
+    let Located { resource, version, name, .. } = request.target;
+    if !version.is_typed() {
         check_custom(request, scale)?;
     }
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
     let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
-    if !errors.is_empty() && request.version.scale.is_none() {
-        return Err(ApiError::invalid(SCALE, request.name, &errors));
+    if !errors.is_empty() && version.scale.is_none() {
+        return Err(ApiError::invalid(SCALE, name, &errors));
     }
     let (sent, stored) = (meta::uid(scale), meta::uid(workload));
     if !sent.is_empty() && sent != stored {
         let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}");
-        return Err(ApiError::conflict(qualified, request.name, why));
+        let plural = format!("{}/scale", resource.plural);
+        let qualified = Qualified { group: &resource.group, resource: &plural };
+        return Err(ApiError::conflict(qualified, name, why));
     }
     let mut workload = workload.clone();
-    let path = request.version.scale.as_ref().map_or(".spec.replicas", |scale| &scale.replicas);
+    let path = version.scale.as_ref().map_or(".spec.replicas", |scale| &scale.replicas);
     if !set_at_path(&mut workload, path, replicas.into()) {
         return Err(ApiError::internal(format!("{path} is no place for a number")));
     }
     // Without a revision the scale of a custom resource may be written whatever the revision is, though the resource may not.
-    if request.version.scale.is_none() || !meta::resource_version(scale).is_empty() {
+    if version.scale.is_none() || !meta::resource_version(scale).is_empty() {
         meta::set(&mut workload, "resourceVersion", meta::resource_version(scale));
     }
     Ok(workload)
@@ -146,7 +145,7 @@ fn scaled_to(request: &Request<'_>, workload: &Value, scale: &Value) -> ApiResul
 /// Upstream's check of a written scale of a custom resource: `spec.replicas` must be set.
 fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
     if scale["spec"]["replicas"] == UNSET {
-        let path = request.version.scale.as_ref().map_or("", |paths| &paths.replicas);
+        let path = request.target.version.scale.as_ref().map_or("", |paths| &paths.replicas);
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
     Ok(())

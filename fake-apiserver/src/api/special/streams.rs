@@ -14,7 +14,7 @@ use crate::api::request::Forward;
 use crate::api::{Reply, Request, admission};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::{Stream, ids, text};
+use crate::registry::{Located, Stream, ids, text};
 use bytes::Bytes;
 use loops::{About, Answer};
 use tree::{Value, json};
@@ -38,14 +38,15 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
     if verb != "create" {
         authorize_create(request)?;
     }
-    let pod = object(request, ids::PODS, request.namespace, request.name)?;
+    let Located { namespace, name, .. } = request.target;
+    let pod = object(request, ids::PODS, namespace, name)?;
     let container = match stream {
-        Stream::Container => container(&pod, request.name, request.query.get("container"))?,
+        Stream::Container => container(&pod, name, request.query.get("container"))?,
         Stream::Ports => String::new(),
     };
     let node = text(&pod, "/spec/nodeName");
     if node.is_empty() {
-        return Err(ApiError::bad_request(format!("pod {} does not have a host assigned", request.name)));
+        return Err(ApiError::bad_request(format!("pod {name} does not have a host assigned")));
     }
     let host = kubelet(request, node)?;
     if !request.forward().upgrades {
@@ -59,8 +60,7 @@ pub(crate) async fn connect(request: &mut Request<'_>, stream: Stream, verb: &st
 
 /// The question to the kubelet.
 fn about(request: &Request<'_>, stream: Stream) -> ApiResult<About> {
-    let subresource = request.subresource.map_or("", |subresource| &subresource.name);
-    Ok(match (stream, subresource) {
+    Ok(match (stream, request.target.subresource_name()) {
         (Stream::Ports, _) => About::Ports(ports(request)?),
         (_, "exec") => About::Exec { command: request.query.all("command").map(str::to_owned).collect() },
         _ => About::Attach,
@@ -180,19 +180,20 @@ fn check_port(text: &str) -> ApiResult<()> {
 
 /// Authorizes a GET once more, as the POST that it stands for (`ensureAuthorizedForVerb`).
 fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
+    let Located { version, namespace, name, .. } = request.target;
     let target = Target::Resource {
-        group: &request.version.group,
-        version: &request.version.name,
-        resource: &request.version.plural,
-        subresource: request.subresource.map_or("", |subresource| &subresource.name),
-        namespace: request.namespace,
-        name: request.name,
+        group: &version.group,
+        version: &version.name,
+        resource: &version.plural,
+        subresource: request.target.subresource_name(),
+        namespace,
+        name,
     };
     let attributes = Attributes { deadline: &request.deadline, ..Attributes::new(&request.user, "create", target) };
-    let decision = request.cluster.authorize(&attributes)?;
+    let decision = request.server.cluster.authorize(&attributes)?;
     match (decision.is_allowed(), decision.error()) {
         (true, _) => Ok(()),
         (false, Some(error)) => Err(ApiError::internal(error)),
-        (false, None) => Err(ApiError::forbidden(request.version.qualified(), request.name, decision.reason())),
+        (false, None) => Err(ApiError::forbidden(version.qualified(), name, decision.reason())),
     }
 }

@@ -17,8 +17,8 @@ impl Allocators {
     /// The allocators of a write; a write through a subresource has none.
     pub(super) fn of(write: &Write<'_, '_>) -> Self {
         let act = &write.act;
-        let own = act.resource.rules.allocates.filter(|_| act.subresource.is_none());
-        Allocators(own.map(|allocator| (allocator, act.cluster.catalog())))
+        let own = act.target.resource.rules.allocates.filter(|_| act.target.subresource.is_none());
+        Allocators(own.map(|allocator| (allocator, act.server.cluster.catalog())))
     }
 
     /// Allocates the addresses and ports that the object needs, and sets them in it. Its result must be passed to [`finish`].
@@ -31,10 +31,10 @@ impl Allocators {
         new: &mut Value,
     ) -> ApiResult<Option<Box<Begun<'a>>>> {
         let Some((Allocator::Service, catalog)) = &self.0 else { return Ok(None) };
-        let cluster: &'r Cluster = write.act.cluster;
+        let cluster: &'r Cluster = write.act.server.cluster;
         let access = Access {
             store: &cluster.store,
-            commits: write.act.commits,
+            commits: write.act.server.commits,
             ids: &cluster.ids,
             registry: &catalog.registry,
             now: write.act.now,

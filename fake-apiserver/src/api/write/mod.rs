@@ -52,15 +52,15 @@ pub(super) async fn create(act: &mut Act<'_>, object: Wanted, options: &WriteOpt
     ensure_namespace(write.act, &mut object)?;
     escalation::check(write.act, &object, None)?;
     let base = meta::generate_name(&object).to_string();
-    if meta::name(&object).is_empty() && base.is_empty() && write.act.resource.rules.named_by_uid {
-        meta::set(&mut object, "name", write.act.cluster.ids.uid());
+    if meta::name(&object).is_empty() && base.is_empty() && write.act.target.resource.rules.named_by_uid {
+        meta::set(&mut object, "name", write.act.server.cluster.ids.uid());
     }
     if !meta::name(&object).is_empty() || base.is_empty() {
         let created = create_named(&mut write, &mut object).await?;
         return created.map_err(|existing| already_exists(write.act, &object, &existing));
     }
     for _ in 0..NAME_ATTEMPTS {
-        let name = write.act.cluster.ids.name(&base);
+        let name = write.act.server.cluster.ids.name(&base);
         let mut attempt = object.clone();
         meta::set(&mut attempt, "name", name.as_str());
         if let Ok(reply) = create_named(&mut write, &mut attempt).await? {
@@ -69,7 +69,7 @@ pub(super) async fn create(act: &mut Act<'_>, object: Wanted, options: &WriteOpt
         meta::set(&mut object, "name", name);
     }
     let suffix = ", the server was not able to generate a unique name for the object";
-    let error = ApiError::already_exists(write.act.version.qualified(), meta::name(&object));
+    let error = ApiError::already_exists(write.act.target.version.qualified(), meta::name(&object));
     Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
 }
 
@@ -99,27 +99,27 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
     let act = &write.act;
     let complete_under = draft.meta.complete_under;
     if dry_run {
-        return Ok(match act.cluster.store.get(&draft.key) {
+        return Ok(match act.server.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
             None => Ok(Reply::object(201, act.line_in_version(draft.line(sent)).await?, complete_under)),
         });
     }
-    let needs_namespace = act.resource.meta.namespaced && act.cluster.policy.admission.needs_namespaces();
-    let parent = if needs_namespace { namespace::parent(act.namespace) } else { None };
-    match act.commits.create(draft, parent.as_ref()).await {
+    let needs_namespace = act.target.resource.meta.namespaced && act.server.cluster.policy.admission.needs_namespaces();
+    let parent = if needs_namespace { namespace::parent(act.target.namespace) } else { None };
+    match act.server.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, act.line_in_version(entry.line().clone()).await?, complete_under))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
-            Err(namespace_terminating(act.version.qualified(), act.namespace, meta::name(object)))
+            Err(namespace_terminating(act.target.version.qualified(), act.target.namespace, meta::name(object)))
         }
-        Err(CreateError::NoParent) => Err(namespace_missing(act.namespace)),
+        Err(CreateError::NoParent) => Err(namespace_missing(act.target.namespace)),
         // The answer to requests that come a moment later.
         Err(CreateError::Closed) => Err(ApiError::no_such_path()),
     }
 }
 
 fn already_exists(act: &Act<'_>, object: &Value, existing: &Entry) -> ApiError {
-    let error = ApiError::already_exists(act.version.qualified(), meta::name(object));
+    let error = ApiError::already_exists(act.target.version.qualified(), meta::name(object));
     let deleting = meta::deletion_timestamp(&existing.object()).is_some();
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
@@ -131,9 +131,8 @@ pub(super) async fn update<'r, D: DerefMut<Target = Act<'r>>>(
     options: &WriteOptions,
     mut wanted: impl FnMut(&mut D, &Entry, &Value) -> ApiResult<Wanted>,
 ) -> ApiResult<Reply> {
-    let key = act.key();
-    while let Some(entry) = act.cluster.store.get(&key) {
-        let old = act.version.custom_from_storage(act.to_change(&entry).await?.object(), &act.deadline);
+    while let Some(entry) = act.stored() {
+        let old = act.target.version.custom_from_storage(act.to_change(&entry).await?.object(), &act.deadline);
         let new = wanted(act, &entry, &old)?;
         let is_managed = matches!(new, Wanted::Managed(_));
         let (Wanted::Plain(mut new) | Wanted::Managed(mut new)) = new;
@@ -141,7 +140,7 @@ pub(super) async fn update<'r, D: DerefMut<Target = Act<'r>>>(
             return Ok(reply);
         }
     }
-    Err(act.not_found())
+    Err(act.target.not_found())
 }
 
 /// Stores an object in place of the current one, whose tree is `old`; `None` if another request has changed it meanwhile.
@@ -190,7 +189,7 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
     let act = &write.act;
     // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
     let removed = match removes && !dry_run {
-        true => Some(self::draft(act.resource, new)?.line(Some(entry.revision))),
+        true => Some(self::draft(act.target.resource, new)?.line(Some(entry.revision))),
         false => None,
     };
     let shown = dry_run.then(|| draft.line(Some(entry.revision)));
@@ -199,9 +198,9 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
         () if removes => Change::Remove,
         () => Change::Put(draft),
     };
-    let Ok(entry) = act.commits.commit(entry, change).await else { return Ok(None) };
-    if let Some(count) = act.resource.rules.counts.filter(|_| !dry_run) {
-        count(act.measures, new, write.old().unwrap_or(&Value::Null));
+    let Ok(entry) = act.server.commits.commit(entry, change).await else { return Ok(None) };
+    if let Some(count) = act.target.resource.rules.counts.filter(|_| !dry_run) {
+        count(act.server.measures, new, write.old().unwrap_or(&Value::Null));
     }
     let line = match removed {
         Some(line) => line,
@@ -216,14 +215,14 @@ pub(super) async fn rewrite(
     options: &WriteOptions,
     mut change: impl FnMut(&Act<'_>, &Entry, &mut Value) -> ApiResult<()>,
 ) -> ApiResult<()> {
-    let key = act.key();
-    let stored = act.commits.change(&key, |entry| {
+    let key = act.target.key();
+    let stored = act.server.commits.change(&key, |entry| {
         let mut object = entry.object();
         change(act, entry, &mut object)?;
         if options.dry_run {
             return Ok((Change::Leave, ()));
         }
-        Ok((Change::Put(draft(act.resource, &object)?), ()))
+        Ok((Change::Put(draft(act.target.resource, &object)?), ()))
     });
-    stored.await?.map(drop).ok_or_else(|| act.not_found())
+    stored.await?.map(drop).ok_or_else(|| act.target.not_found())
 }

@@ -7,7 +7,7 @@ use crate::clock::format_seconds;
 use crate::commit::{Encoded, deletion, draft, size};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
-use crate::registry::{Context, Findings, Handler, Strategy, carry_over};
+use crate::registry::{Context, Findings, Handler, Located, Strategy, carry_over};
 use crate::store::Entry;
 use std::sync::Arc;
 use tree::counting::{Work, count};
@@ -40,13 +40,13 @@ impl<'w> Write<'w, '_> {
 
     /// The strategy of the resource, or of the subresource through which it is changed.
     fn strategy(&self) -> &'_ Strategy {
-        let own = self.current.and(self.act.subresource);
-        own.map_or(&self.act.resource.rules.strategy, |subresource| &subresource.strategy)
+        let own = self.current.and(self.act.target.subresource);
+        own.map_or(&self.act.target.resource.rules.strategy, |subresource| &subresource.strategy)
     }
 
     /// Whether it is a write of the object's scale.
     fn is_of_scale(&self) -> bool {
-        self.act.subresource.is_some_and(|subresource| subresource.handler == Handler::Scale)
+        self.act.target.subresource.is_some_and(|subresource| subresource.handler == Handler::Scale)
     }
 
     /// The context of rules.
@@ -54,15 +54,15 @@ impl<'w> Write<'w, '_> {
         let act = &*self.act;
         Context {
             user: Some(&act.user),
-            store: &act.cluster.store,
+            store: &act.server.cluster.store,
             now: act.now,
-            api_version: &act.version.api_version,
+            api_version: &act.target.version.api_version,
             // An object that a subresource's strategy creates is judged as a whole.
-            subresource: self.current.and(act.subresource).map_or("", |subresource| &subresource.name),
+            subresource: self.current.and(act.target.subresource).map_or("", |subresource| &subresource.name),
             has_labels: self.has_labels,
             deadline: &act.deadline,
-            reserves_names: act.cluster.policy.reserves_names,
-            coverage: act.cluster.policy.coverage.as_deref(),
+            reserves_names: act.server.cluster.policy.reserves_names,
+            coverage: act.server.cluster.policy.coverage.as_deref(),
             permissions: Some(act),
         }
     }
@@ -70,8 +70,9 @@ impl<'w> Write<'w, '_> {
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
         count(Work::Walk, 1);
-        (self.act.version.default)(new);
-        (self.act.resource.rules.strategy.default_times)(new, self.act.now);
+        let Located { resource, version, .. } = self.act.target;
+        (version.default)(new);
+        (resource.rules.strategy.default_times)(new, self.act.now);
     }
 
     /// Updates the managed fields.
@@ -105,9 +106,9 @@ impl<'w> Write<'w, '_> {
     }
 
     fn prepare_create(&mut self, object: &mut Value) {
-        let (resource, version) = (self.act.resource, self.act.version);
+        let Located { resource, version, .. } = self.act.target;
         let metadata = meta::metadata_mut(object);
-        metadata.insert("uid".into(), self.act.cluster.ids.uid().into());
+        metadata.insert("uid".into(), self.act.server.cluster.ids.uid().into());
         metadata.insert("creationTimestamp".into(), format_seconds(self.act.now).into());
         if resource.rules.owns_generation && !resource.rules.keeps_generation {
             metadata.insert("generation".into(), 1.into());
@@ -128,9 +129,9 @@ impl<'w> Write<'w, '_> {
     }
 
     fn prepare_update(&mut self, new: &mut Value, old: &Value) {
-        let resource = self.act.resource;
-        match self.act.subresource.map(|subresource| subresource.owns) {
-            None if self.act.version.has_status() => carry_over(new, old, "status"),
+        let Located { resource, version, subresource, .. } = self.act.target;
+        match subresource.map(|subresource| subresource.owns) {
+            None if version.has_status() => carry_over(new, old, "status"),
             None => {}
             // The handler has changed the object that it was given.
             Some("") => {}
@@ -146,7 +147,7 @@ impl<'w> Write<'w, '_> {
         }
         (self.strategy().prepare)(&self.context(), new, Some(old));
         meta::keep_system_fields(new, old);
-        let whole = self.act.subresource.is_none_or(|subresource| subresource.name != "status");
+        let whole = subresource.is_none_or(|subresource| subresource.name != "status");
         let annotated = resource.rules.annotations_count && whole && annotations_differ(new, old);
         let labelled = resource.rules.labels_count && whole && labels_differ(new, old);
         if resource.rules.owns_generation && (counts(self.act, new, old) || annotated || labelled) {
@@ -160,15 +161,15 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
-        let (resource, old) = (self.act.resource, self.old());
+        let (resource, old) = (self.act.target.resource, self.old());
         let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old);
         self.act.deadline.check()?;
         self.act.warnings.extend(warnings);
-        if self.act.cluster.policy.allow_privileged {
+        if self.act.server.cluster.policy.allow_privileged {
             errors.retain(|error| !error.is_about_privileged());
         }
         if !errors.is_empty() {
-            let name = if meta::name(new).is_empty() { self.act.name } else { meta::name(new) };
+            let name = if meta::name(new).is_empty() { self.act.target.name } else { meta::name(new) };
             return Err(ApiError::invalid(resource.qualified_kind(), name, &errors));
         }
         let warnings = (self.strategy().warnings)(&self.context(), new, old);
@@ -195,21 +196,21 @@ impl<'w> Write<'w, '_> {
     /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
         self.act.deadline.check()?;
-        let lacks_defaults = (self.act.resource.rules.lacks_defaults)(new, self.old());
-        if self.current.is_none() || self.act.subresource.is_some() {
+        let lacks_defaults = (self.act.target.resource.rules.lacks_defaults)(new, self.old());
+        if self.current.is_none() || self.act.target.subresource.is_some() {
             // Upstream answers with the object as read from storage, and sets defaults again as it reads. Other updates have got all of
             // them before; through a subresource, the rest of the object was not sent.
             self.default(new);
         }
         let mut draft = self.draft(new).await?;
         let revision = self.current.map(|current| current.entry.revision);
-        if limited && let Err(refusal) = size::check(self.act.resource, &draft, revision) {
+        if limited && let Err(refusal) = size::check(self.act.target.resource, &draft, revision) {
             // Upstream stores an object that is too large without its managed fields, unless it is applied.
             if self.is_managed || meta::metadata_mut(new).remove("managedFields").is_none() {
                 return Err(refusal);
             }
             draft = self.draft(new).await?;
-            size::check(self.act.resource, &draft, revision)?;
+            size::check(self.act.target.resource, &draft, revision)?;
         }
         draft.meta.lacks_defaults = lacks_defaults;
         draft.meta.complete_under = self.complete_under(new);
@@ -217,16 +218,14 @@ impl<'w> Write<'w, '_> {
     }
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
-        draft(
-            self.act.resource,
-            &*self.act.version.custom_to_storage(new, self.options.dry_run, &self.act.deadline).await?,
-        )
+        let Located { resource, version, .. } = self.act.target;
+        draft(resource, &*version.custom_to_storage(new, self.options.dry_run, &self.act.deadline).await?)
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
     /// this version's defaults.
     fn complete_under(&self, new: &Value) -> u64 {
-        let version = self.act.version;
+        let version = self.act.target.version;
         let is_own = |current: Current<'_>| current.entry.json().starts_with(version.head.as_bytes());
         if self.current.is_none_or(is_own) { version.complete_under(new) } else { 0 }
     }
@@ -234,57 +233,59 @@ impl<'w> Write<'w, '_> {
     /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
-        let is_stored_so = !self.act.version.is_converted_last()
-            && entry.json().starts_with(self.act.resource.storage().head.as_bytes());
+        let Located { resource, version, .. } = self.act.target;
+        let is_stored_so = !version.is_converted_last() && entry.json().starts_with(resource.storage().head.as_bytes());
         new == object && is_stored_so && !entry.meta.lacks_defaults && !self.ends_deletion(new)
     }
 
     /// Whether nothing keeps a deleted object any more.
     pub(super) fn ends_deletion(&self, new: &Value) -> bool {
-        self.old().is_some_and(|old| deletion::ends(self.act.resource, old, new))
+        self.old().is_some_and(|old| deletion::ends(self.act.target.resource, old, new))
     }
 }
 
 /// Authorizes the create of a missing object by an update (`withAuthorization`). A POST has been authorized before.
 pub(super) fn authorize_create(act: &Act<'_>) -> ApiResult<()> {
-    if act.name.is_empty() {
+    let Located { version, namespace, name, .. } = act.target;
+    if name.is_empty() {
         return Ok(());
     }
     let target = Target::Resource {
-        group: &act.version.group,
-        version: &act.version.name,
-        resource: &act.version.plural,
+        group: &version.group,
+        version: &version.name,
+        resource: &version.plural,
         subresource: "",
-        namespace: act.namespace,
-        name: act.name,
+        namespace,
+        name,
     };
     let attributes = Attributes { deadline: &act.deadline, ..Attributes::new(&act.user, "create", target) };
-    act.cluster.authorize(&attributes)?.permit(&attributes)
+    act.server.cluster.authorize(&attributes)?.permit(&attributes)
 }
 
 /// 409 if the client sent another resource version than the current one, 422 if it sent none where the kind requires one.
 pub(super) fn check_version(act: &Act<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
+    let Located { version, name, .. } = act.target;
     let sent = match meta::resource_version(new) {
         "" => 0,
         sent => parse_uint(sent).map_err(ApiError::untyped)?,
     };
-    if sent == entry.revision || sent == 0 && act.version.unconditional_update {
+    if sent == entry.revision || sent == 0 && version.unconditional_update {
         return Ok(());
     }
     if sent != 0 {
-        return Err(ApiError::modified(act.version.qualified(), act.name));
+        return Err(ApiError::modified(version.qualified(), name));
     }
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
     // The one place where upstream names the resource, not the kind, in an Invalid.
-    Err(ApiError::invalid(act.version.qualified(), act.name, &[error]))
+    Err(ApiError::invalid(version.qualified(), name, &[error]))
 }
 
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn counts(act: &Act<'_>, new: &Value, old: &Value) -> bool {
-    if !act.version.is_typed() {
-        return generation::untyped_differs(new, old, !act.version.has_status());
+    let Located { resource, version, .. } = act.target;
+    if !version.is_typed() {
+        return generation::untyped_differs(new, old, !version.has_status());
     }
-    let resource = act.resource;
     generation::spec_differs(new, old, Some(resource.storage().ty()))
         || resource.rules.counts_empties && generation::has_empties(new, resource.storage().ty())
 }

@@ -1,6 +1,7 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
 use super::underway::Underway;
+use crate::api;
 use crate::api::request::{Forward, Query};
 use crate::audit::{Annotation, Audited, Watched};
 use crate::auth::User;
@@ -8,6 +9,7 @@ use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::requested::Selectors;
 use crate::cluster::LiveObjects;
+use crate::commit::Hold;
 use crate::deadline::Deadline;
 use crate::flow::Flow;
 use crate::http::audit_id;
@@ -19,6 +21,8 @@ use crate::http::route::{ResourcePath, Route, route, verb};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::reconcile::Ticket;
+use crate::registry::Registry;
+use crate::view::View;
 use bytes::Bytes;
 use control::Struck;
 use http::header::{CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
@@ -111,6 +115,27 @@ impl<'r> Exchange<'r> {
     /// The objects that authentication depends on.
     pub(super) fn objects(&self) -> LiveObjects<'_> {
         LiveObjects { cluster: &self.replica.cluster, ticket: &self.ticket }
+    }
+
+    /// The server for its act, with the view and the hold of a fault.
+    pub(super) fn server<'s>(
+        &'s self,
+        registry: &'s Registry,
+        view: Option<&'s View>,
+        hold: Option<&'s Hold>,
+    ) -> api::Server<'s> {
+        let replica = self.replica;
+        let (cluster, hold) = (&replica.cluster, hold.unwrap_or(&replica.cluster.policy.write_hold));
+        api::Server {
+            cluster,
+            objects: self.objects(),
+            commits: self.ticket.commits(&cluster.store).held(hold),
+            registry,
+            view: view.unwrap_or(&replica.view),
+            clock: &replica.clock,
+            measures: &replica.measures,
+            shutdown: &replica.shutdown,
+        }
     }
 
     /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
