@@ -13,7 +13,7 @@ use conformance_judge::scenario::power::Power;
 use control::Order;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -25,8 +25,9 @@ use tokio::sync::{Mutex, OnceCell};
 pub struct Real {
     cached: bool,
     server: Server,
-    /// Servers with flags of scenarios, by flags; started when first needed.
-    others: Mutex<BTreeMap<Vec<String>, Arc<OnceCell<Server>>>>,
+    /// Servers with flags of scenarios, started when first needed: those that were used last, by flags. Each keeps a processor busy even
+    /// while it is idle, so the others end with their scenarios.
+    others: Mutex<VecDeque<(Vec<String>, Arc<OnceCell<Server>>)>>,
 }
 
 /// A running kube-apiserver.
@@ -67,6 +68,8 @@ const POWERS: [Power; 11] = [
     Power::Webhooks,
     Power::Cache,
 ];
+/// The number of servers with flags that wait for another scenario.
+const KEPT: usize = 4;
 /// Pause between two reads of the audit log for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -105,8 +108,21 @@ impl Real {
         if flags.is_empty() {
             return Ok(self.server.clone());
         }
-        let cell = Arc::clone(self.others.lock().await.entry(flags.to_vec()).or_default());
+        let cell = self.kept(flags).await;
         Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
+    }
+
+    /// The place of the server with those flags, which is now the one that was used last.
+    async fn kept(&self, flags: &[String]) -> Arc<OnceCell<Server>> {
+        let mut others = self.others.lock().await;
+        let place = others.iter().position(|(known, _)| known == flags);
+        let other = place.and_then(|place| others.remove(place)).unwrap_or_else(|| (flags.to_vec(), Arc::default()));
+        let cell = Arc::clone(&other.1);
+        others.push_back(other);
+        if others.len() > KEPT {
+            others.pop_front();
+        }
+        cell
     }
 
     /// The response to the administrator's request without a body.
