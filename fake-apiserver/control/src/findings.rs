@@ -6,6 +6,8 @@ mod managers;
 mod watches;
 mod writes;
 
+pub use watches::OBSERVER;
+
 use crate::request::Request;
 use serde::{Deserialize, Serialize};
 

@@ -11,6 +11,7 @@ use controller::controllers::{legacy_token_cleaner, root_ca, service_accounts, t
 use controller::keys::SigningError;
 use controller::manager::catalogue::Kind;
 use controller::manager::fleet::Fleet;
+use control::findings::OBSERVER;
 use kube::{Client, Config};
 use loops::Controller;
 use std::sync::Arc;
@@ -43,17 +44,16 @@ pub(crate) struct ControllerContext {
 }
 
 impl ControllerContext {
-    fn client(&self, name: &str) -> Client {
-        let user_agent = format!("fake-apiserver/{name}");
-        client::new(self.config.clone(), &user_agent).expect("the server's own configuration is sound")
+    fn client(&self, user_agent: &str) -> Client {
+        client::new(self.config.clone(), user_agent).expect("the server's own configuration is sound")
     }
 }
 
 impl Ported {
     pub(crate) fn start(settings: &Settings, context: ControllerContext) -> Self {
-        let mut fleet = Fleet::new(context.client("shared-informers"));
+        let mut fleet = Fleet::new(context.client("fake-apiserver/shared-informers"));
         for kind in settings.kinds.iter().filter_map(|controller| kind(*controller)) {
-            let client = context.client(kind.client_name());
+            let client = context.client(&format!("fake-apiserver/{}", kind.client_name()));
             match kind {
                 Kind::ServiceAccountToken => {
                     let mut options = tokens::Options::new(Arc::new(ServerKey(context.cluster.clone())));
@@ -78,7 +78,7 @@ impl Ported {
             async move { fleet.run(stop).await }
         });
         running.close();
-        Ported { fleet, observer: context.client("observer"), stop: context.stop, running }
+        Ported { fleet, observer: context.client(OBSERVER), stop: context.stop, running }
     }
 
     /// Pauses a controller, if it is one of these; waits until its syncs in progress have ended.

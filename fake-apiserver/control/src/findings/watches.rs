@@ -11,6 +11,9 @@ const STORM: usize = 10;
 /// The time that they take at most.
 const WINDOW: SignedDuration = SignedDuration::from_secs(10);
 
+/// The `User-Agent` by which the server lists what its controllers watch, to see whether they are level: as often as a test waits for that.
+pub const OBSERVER: &str = "fake-apiserver/observer";
+
 /// The client behind a request, and the collection.
 fn collection(request: &Request) -> (String, String, &str, &str) {
     (request.user().to_owned(), request.user_agent.clone(), &request.resource, &request.namespace)
@@ -20,7 +23,7 @@ fn collection(request: &Request) -> (String, String, &str, &str) {
 pub(super) fn relists(requests: &[Request]) -> Vec<Finding> {
     let groups = grouped(requests, |request| {
         let is_whole = request.verb == "list" && request.parameter("continue").is_none() && request.name.is_empty();
-        let is_whole = is_whole && request.code == 200 && request.fault.is_none();
+        let is_whole = is_whole && request.code == 200 && request.fault.is_none() && request.user_agent != OBSERVER;
         (is_whole && !request.resource.is_empty()).then(|| (collection(request), request.uri.clone()))
     });
     let watches = |of: &(String, String, &str, &str)| {
