@@ -3,6 +3,7 @@
 use super::settings::Settings;
 use crate::auth::jwt;
 use crate::cluster::Cluster;
+use control::findings::OBSERVER;
 use controller::client_go::client;
 use controller::clock::Clock;
 use controller::controller::Controller as Running;
@@ -11,7 +12,6 @@ use controller::controllers::{legacy_token_cleaner, root_ca, service_accounts, t
 use controller::keys::SigningError;
 use controller::manager::catalogue::Kind;
 use controller::manager::fleet::Fleet;
-use control::findings::OBSERVER;
 use kube::{Client, Config};
 use loops::Controller;
 use std::sync::Arc;
