@@ -25,9 +25,15 @@ use tokio::sync::{Mutex, OnceCell};
 pub struct Real {
     cached: bool,
     server: Server,
-    /// Servers with flags of scenarios, started when first needed: those that were used last, by flags. Each keeps a processor busy even
+    /// Servers with flags of scenarios, started when first needed: those that were used last. Each keeps a processor busy even
     /// while it is idle, so the others end with their scenarios.
-    others: Mutex<VecDeque<(Vec<String>, Arc<OnceCell<Server>>)>>,
+    others: Mutex<VecDeque<Other>>,
+}
+
+/// A server with flags of scenarios, from when it is first needed.
+struct Other {
+    flags: Vec<String>,
+    server: Arc<OnceCell<Server>>,
 }
 
 /// A running kube-apiserver.
@@ -108,21 +114,21 @@ impl Real {
         if flags.is_empty() {
             return Ok(self.server.clone());
         }
-        let cell = self.kept(flags).await;
-        Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
+        let server = self.kept(flags).await;
+        Ok(server.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
     }
 
     /// The place of the server with those flags, which is now the one that was used last.
     async fn kept(&self, flags: &[String]) -> Arc<OnceCell<Server>> {
         let mut others = self.others.lock().await;
-        let place = others.iter().position(|(known, _)| known == flags);
-        let other = place.and_then(|place| others.remove(place)).unwrap_or_else(|| (flags.to_vec(), Arc::default()));
-        let cell = Arc::clone(&other.1);
+        let known = others.iter().position(|other| other.flags == flags).and_then(|place| others.remove(place));
+        let other = known.unwrap_or_else(|| Other { flags: flags.to_vec(), server: Arc::default() });
+        let server = Arc::clone(&other.server);
         others.push_back(other);
         if others.len() > KEPT {
             others.pop_front();
         }
-        cell
+        server
     }
 
     /// The response to the administrator's request without a body.
