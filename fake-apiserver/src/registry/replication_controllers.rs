@@ -70,7 +70,7 @@ fn warnings(_: &Context<'_>, new: &Value, old: Option<&Value>) -> Vec<String> {
 pub(super) const RULES: Rules = Rules {
     owns_generation: true,
     // When it is read it gets the labels of its template, which a write of the status does not send.
-    lacks_defaults: |controller, _| meta::labels(controller).iter().next().is_none(),
+    lacks_defaults: |controller, _| meta::labels(controller).is_empty(),
     orphans_dependents: true,
     subresources: &[("scale", STRATEGY), ("status", Strategy { default, validate: status, ..Strategy::NONE })],
     fields: &[("status.replicas", |controller| {
@@ -122,7 +122,7 @@ fn default(controller: &mut Value) {
         if spec["selector"].as_object().is_none_or(Map::is_empty) {
             *child(spec, "selector") = labels.clone().into();
         }
-        if meta::labels(controller).iter().next().is_none() {
+        if meta::labels(controller).is_empty() {
             meta::set(controller, "labels", labels);
         }
     }

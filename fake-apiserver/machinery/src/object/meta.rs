@@ -119,6 +119,11 @@ pub fn owner_references(object: &Value) -> &[Value] {
 pub struct Labels<'a>(Option<&'a Map>);
 
 impl<'a> Labels<'a> {
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.iter().next().is_none()
+    }
+
     /// The value of a key.
     pub fn get(self, key: &str) -> Option<&'a str> {
         self.0?.get(key)?.as_str()

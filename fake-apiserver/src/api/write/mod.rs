@@ -40,7 +40,7 @@ pub(super) enum Wanted {
 pub(super) async fn create(act: &mut Act<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
     let is_managed = matches!(object, Wanted::Managed(_));
     let (Wanted::Plain(mut object) | Wanted::Managed(mut object)) = object;
-    let has_labels = meta::labels(&object).iter().next().is_some();
+    let has_labels = !meta::labels(&object).is_empty();
     let mut write = Write { act, options, current: None, is_managed, has_labels };
     write.default(&mut object);
     meta::wipe_system_fields(&mut object);

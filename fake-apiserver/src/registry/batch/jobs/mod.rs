@@ -32,7 +32,7 @@ pub(in crate::registry) const RULES: Rules = Rules {
     cells: CELLS,
     owns_generation: true,
     // When it is read it gets the labels of its template, which the server sets after the defaults.
-    lacks_defaults: |job, _| meta::labels(job).iter().next().is_none(),
+    lacks_defaults: |job, _| meta::labels(job).is_empty(),
     orphans_dependents: true,
     delete_warning: Some(
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or \
@@ -45,7 +45,7 @@ pub(in crate::registry) const RULES: Rules = Rules {
 /// `SetDefaults_Job`.
 fn default(job: &mut Value) {
     let labels = job["spec"]["template"]["metadata"]["labels"].as_object().cloned();
-    if let Some(labels) = labels.filter(|_| meta::labels(job).iter().next().is_none()) {
+    if let Some(labels) = labels.filter(|_| meta::labels(job).is_empty()) {
         meta::set(job, "labels", labels);
     }
     let spec = child(job, "spec");
@@ -72,7 +72,7 @@ fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
     }
     let (name, uid) = (meta::name(job).to_owned(), meta::uid(job).to_owned());
     // Where the job has its labels from its template, upstream has one map for both.
-    let is_shared = !context.has_labels && meta::labels(job).iter().next().is_some();
+    let is_shared = !context.has_labels && !meta::labels(job).is_empty();
     let spec = child(job, "spec");
     let labels = child(child(child(spec, "template"), "metadata"), "labels");
     let label = |labels: &mut Value, key: &str, value: &str| {
