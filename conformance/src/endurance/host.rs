@@ -13,9 +13,9 @@ use super::faults::FAULTS;
 use super::history::{Change, Shown};
 use super::names;
 use anyhow::{Context as _, Result, bail};
+use fake_apiserver::FakeApiServer;
 use fake_apiserver::internals::store::{self, Delivery, Scope, Subscription};
 use fake_apiserver::internals::{self, ids};
-use fake_apiserver::{FakeApiServer, RunningReplica};
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -38,7 +38,7 @@ const NOTE: Duration = Duration::from_millis(100);
 pub async fn serve(path: &Path) -> Result<()> {
     let server = FakeApiServer::builder().insecure().replicas(REPLICAS).history(REMEMBERED).start().await?;
     let mut changes = Changes::of(&server, path)?;
-    let urls: Vec<String> = server.replicas().iter().map(RunningReplica::url).collect();
+    let urls: Vec<String> = server.replicas().iter().map(|replica| replica.url()).collect();
     println!("ready {} {}", server.admin_token(), urls.join(" "));
     let (said, mut lines) = mpsc::unbounded_channel();
     // Its end is that of the input, or of the process.

@@ -97,7 +97,7 @@ impl Running {
             builder = builder.audit_log(folder.path().join(AUDIT_LOG));
         }
         let server = adapt(builder).start().await?;
-        let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
+        let endpoints = server.replicas().into_iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
         let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
         let door = OnceLock::new();

@@ -131,7 +131,7 @@ fn stops(flags: &Flags) -> Stops {
 
 /// The line `ready` with the URL of each replica, then those for plain HTTP.
 fn ready_line(server: &FakeApiServer) -> String {
-    let urls = server.replicas().iter().map(|replica| replica.url());
-    let insecure = server.replicas().iter().filter_map(|replica| replica.insecure_url());
+    let urls = server.replicas().into_iter().map(|replica| replica.url());
+    let insecure = server.replicas().into_iter().filter_map(|replica| replica.insecure_url());
     std::iter::once("ready".to_string()).chain(urls).chain(insecure).collect::<Vec<_>>().join(" ")
 }

@@ -252,6 +252,39 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
 }
 
 #[test]
+fn a_cluster_has_replicas_of_its_own() {
+    let server = Server::start();
+    let one = server.must("POST", "/clusters", &json!({"name": "one", "replicas": 2}));
+    assert_eq!(one["replicas"].as_array().expect("URLs").len(), 2);
+    assert_eq!(one["replicas"][0], one["server"]);
+    let third = server.must("POST", "/clusters/one/replicas", &json!({}));
+    assert_eq!((&third["replica"], &third["state"]), (&json!(2), &json!("running")));
+    let replicas = server.must("GET", "/clusters/one/replicas", &Value::Null);
+    let url = |index: usize| replicas["items"][index]["insecureUrl"].as_str().expect("a plain port").to_owned();
+    assert_eq!((create(&url(0), "a"), create(&url(1), "b"), create(&url(2), "c")), (201, 201, 201));
+    server.must("PATCH", "/clusters/one/replicas/1", &json!({"view": "held"}));
+    assert_eq!(create(&url(2), "d"), 201);
+    let seen = |index: usize| {
+        let list = exchange(&format!("{}{MAPS}?resourceVersion=0", url(index)), "t", "GET", &Value::Null).1;
+        list["items"].as_array().expect("a list").len()
+    };
+    assert_eq!((seen(0), seen(1), seen(2)), (4, 3, 4));
+    // The first cluster has neither the objects nor the replicas.
+    assert_eq!(server.must("GET", "/replicas", &Value::Null)["items"].as_array().expect("a list").len(), 1);
+    server.must("DELETE", "/clusters/one", &Value::Null);
+    let begun = std::time::Instant::now();
+    while [1, 2].iter().any(|index| TcpStream::connect(url(*index).trim_start_matches("http://")).is_ok()) {
+        assert!(begun.elapsed() < SOON);
+    }
+    for replicas in [0, 101] {
+        let (code, refusal) = server.control("POST", "/clusters", &json!({"name": "two", "replicas": replicas}));
+        let message = refusal["message"].as_str().expect("a Status");
+        assert!(code == 422 && message.contains("a cluster has 1 to 100 replicas"), "{refusal}");
+    }
+    assert_eq!(server.control("GET", "/clusters/two", &Value::Null).0, 404);
+}
+
+#[test]
 fn a_cluster_is_ensured_and_ends_when_it_is_abandoned() {
     let server = Server::start();
     let ensure = |body: &Value| server.must("PUT", "/clusters/shared", body);

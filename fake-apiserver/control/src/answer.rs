@@ -1,7 +1,7 @@
 //! Answers to orders.
 
 use crate::fault::Rule;
-use crate::order::ClusterUser;
+use crate::order::{ClusterUser, HoldOnly, Running, ViewState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub enum Answer {
     },
     /// Whether all controllers have come to rest.
     Settled(SettledAnswer),
+    /// The replica that was added.
+    Replica(ReplicaAnswer),
     /// The snapshot that was saved.
     Snapshot(SnapshotAnswer),
     /// The cluster that was made.
@@ -135,6 +137,28 @@ pub struct SettledAnswer {
     pub revision: String,
 }
 
+/// A replica.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ReplicaAnswer {
+    /// Its number, counted from 0.
+    pub replica: usize,
+    /// Its URL.
+    pub url: String,
+    /// The URL of its plain HTTP port; none without one.
+    pub insecure_url: Option<String>,
+    /// Whether it serves.
+    pub state: Running,
+    /// Whether its cache follows the objects.
+    pub view: ViewState,
+    /// The objects whose events alone are held back, if it is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_only: Option<HoldOnly>,
+    /// The error of its clock, in seconds (negative: behind).
+    pub clock_offset_seconds: i64,
+}
+
 /// A cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -156,6 +180,9 @@ pub struct ClusterAnswer {
     pub kubeconfig: String,
     /// The present revision.
     pub revision: String,
+    /// The URLs of all its replicas, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<String>,
     /// Its own users, with their tokens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<ClusterUser>,

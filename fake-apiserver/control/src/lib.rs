@@ -32,7 +32,8 @@ mod verify;
 mod wait;
 
 pub use answer::{
-    Answer, ClockAnswer, ClusterAnswer, FaultAnswer, FaultStatus, SeedAnswer, SettledAnswer, SnapshotAnswer,
+    Answer, ClockAnswer, ClusterAnswer, FaultAnswer, FaultStatus, ReplicaAnswer, SeedAnswer, SettledAnswer,
+    SnapshotAnswer,
 };
 pub use changes::{Change, Changes, Named, Writer};
 pub use coverage::CoveredRule;

@@ -75,6 +75,12 @@ pub enum Order {
         #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
         on: Option<Box<Match>>,
     },
+    /// Adds a replica: another server of the same objects, on ports of its own.
+    AddReplica {
+        /// The error of its clock, in seconds (negative: behind).
+        #[serde(default)]
+        clock_offset_seconds: i64,
+    },
     /// Changes a replica.
     Replica(ReplicaChange),
     /// Pauses a controller, or lets it run.
@@ -193,6 +199,9 @@ pub struct NewCluster {
     /// The way by which it is reached; a path of the first cluster's ports by default.
     #[serde(default)]
     pub endpoint: Endpoint,
+    /// The number of its replicas, 1 by default. Those behind the first have ports of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<usize>,
     /// Users with tokens that are good in this cluster alone, besides those of the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<ClusterUser>,

@@ -36,6 +36,11 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// Whether a real server fails so before it asks what the user may do.
+    pub fn is_before_authorization(self) -> bool {
+        matches!(self, Preset::ApfRejected | Preset::ShuttingDown | Preset::Unauthorized)
+    }
+
     /// All that there are.
     pub const ALL: [Preset; 13] = [
         Preset::ApfRejected,

@@ -38,7 +38,8 @@ impl World {
         let mut answer = Vec::new();
         self.runtime.block_on(async {
             let (mut client, stream) = tokio::io::duplex(ROOM);
-            let serve = fuzzing::serve_connection(self.server.replica(0), stream);
+            let replica = self.server.replica(0);
+            let serve = fuzzing::serve_connection(&replica, stream);
             let talk = async {
                 let _ = client.write_all(input).await;
                 let read = client.read_to_end(&mut answer);

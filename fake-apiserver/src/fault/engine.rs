@@ -22,6 +22,8 @@ pub struct Faults {
     rules: Mutex<Rules>,
     /// Whether there are any, to be asked without the lock.
     any: AtomicBool,
+    /// Whether some of them strike before authorization, to be asked without the lock.
+    early: AtomicBool,
     /// Whether some of them are about the bodies of requests, to be asked without the lock.
     bodies: AtomicBool,
     /// Notified of hits and removals.
@@ -67,6 +69,8 @@ pub(crate) struct Strike {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
     Requests,
+    /// Requests that are not authorized yet.
+    Arrivals,
     Connections,
     PlainConnections,
 }
@@ -201,13 +205,27 @@ impl Faults {
 
     /// Notes what there is, for those who ask without the lock.
     fn look(&self, rules: &Rules) {
-        self.bodies.store(rules.rules.iter().any(|armed| armed.rule.reads_bodies()), Ordering::Release);
+        let bodies = rules.rules.iter().any(|armed| armed.rule.reads_bodies());
+        self.bodies.store(bodies, Ordering::Release);
+        // A rule about bodies cannot be passed over before they are read.
+        let early = !bodies && rules.rules.iter().any(|armed| armed.rule.is_before_authorization());
+        self.early.store(early, Ordering::Release);
         self.any.store(!rules.rules.is_empty(), Ordering::Release);
     }
 
     /// Whether there are rules. Takes no lock.
     pub(crate) fn are_any(&self) -> bool {
         self.any.load(Ordering::Acquire)
+    }
+
+    /// Whether there are rules that strike before authorization. Takes no lock.
+    pub(crate) fn come_early(&self) -> bool {
+        self.early.load(Ordering::Acquire)
+    }
+
+    /// The first rule that strikes a request, if it strikes before authorization. It counts as a hit.
+    pub(crate) fn next_early(&self, request: &dyn Requested) -> Option<Strike> {
+        self.next_of(request, About::Arrivals, false)
     }
 
     /// The first rule that strikes a request. It counts as a hit, unless it strikes a write for the store just before or after it is made: then
@@ -225,12 +243,18 @@ impl Faults {
     fn next_of(&self, request: &dyn Requested, about: About, stores: bool) -> Option<Strike> {
         let mut rules = self.rules();
         for armed in &mut rules.rules {
-            if armed.connecting != (about != About::Requests) {
+            if armed.connecting != matches!(about, About::Connections | About::PlainConnections) {
                 continue;
             }
             let Some(actions) = armed.next().filter(|_| armed.rule.on.matches(request)) else { continue };
             if about == About::PlainConnections && actions.iter().any(|action| matches!(action, Action::Tls(_))) {
                 continue;
+            }
+            if about == About::Arrivals && !actions.iter().any(Action::is_before_authorization) {
+                match armed.seen < armed.rule.skip {
+                    true => continue,
+                    false => return None,
+                }
             }
             armed.seen = armed.seen.saturating_add(1);
             let certain = armed.rule.probability >= 1.0;

@@ -200,6 +200,13 @@ impl<'r> Exchange<'r> {
         let deadline = offload.computation.deadline();
         let user = self.impersonate(requester, trace, &deadline)?;
         offload.computation.is_for(&user);
+        if self.may_be_struck() && self.replica.cluster.faults.come_early() {
+            // Boxed, for it is rare.
+            let struck = Box::pin(self.strike_early(&user, incoming, trace)).await.transpose();
+            if let Some(faulty) = struck {
+                return faulty;
+            }
+        }
         let seats = match self.seats(&user, limit, trace) {
             Known::Now(seats) => seats,
             Known::Later(waiting) => waiting.await,

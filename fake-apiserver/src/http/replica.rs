@@ -100,6 +100,24 @@ impl Replica {
         }
     }
 
+    /// Another server like this one, of this cluster or a fork of it, at the same address until it has one of its own.
+    pub(crate) fn like(
+        &self,
+        index: usize,
+        cluster: &Arc<Cluster>,
+        clock: &OffsetClock,
+        shutdown: CancellationToken,
+    ) -> Replica {
+        Replica {
+            transport_security: self.transport_security.clone(),
+            origins: self.origins.clone(),
+            goaway_chance: self.goaway_chance,
+            pages: self.pages.clone(),
+            allowed_labels: self.allowed_labels.clone(),
+            ..Replica::new(index, cluster, clock, self.address.clone(), shutdown, &self.limits)
+        }
+    }
+
     /// Whether the connection of a request is to end with it, by chance: so that clients spread over the servers behind a load balancer
     /// (`WithProbabilisticGoaway` of k8s.io/apiserver/pkg/server/filters, v0.37.1).
     pub(crate) fn ends_connection(&self, version: Version) -> bool {

@@ -64,6 +64,19 @@ pub(crate) fn server_id(index: usize) -> String {
     format!("apiserver-{}", base32(&hash.as_ref()[..16]))
 }
 
+/// Creates the lease of a server that was added to a control plane.
+///
+/// # Errors
+/// If it cannot be encoded.
+pub(crate) async fn join(reconcilers: &Reconcilers, index: usize, address: SocketAddr) -> ApiResult<()> {
+    let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
+    let (catalog, now) = (cluster.catalog(), cluster.clock.now());
+    let own = Own::new(catalog.registry.known(ids::LEASES), ticket.commits(&cluster.store), &cluster.ids, now);
+    stored(own.create(identity_lease(index, address, cluster, now), None).await?)?;
+    ticket.done().await;
+    Ok(())
+}
+
 /// The lease by which a server is known to the others. It is good for an hour, and not renewed: clients would see a change every ten
 /// seconds.
 fn identity_lease(index: usize, address: SocketAddr, cluster: &Shared, now: Timestamp) -> Value {

@@ -12,6 +12,7 @@ mod listener;
 mod p521;
 mod refusals;
 mod replica;
+mod replicas;
 mod seed;
 mod socket;
 mod spoilt;
@@ -30,6 +31,7 @@ use crate::fault::Faults;
 use ::control::Order;
 use ::control::recording::What;
 use kubeconfig::Kubeconfig;
+use replicas::Replicas;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 /// A fake kube-apiserver, listening. Dropping it stops it; [`shutdown`](Self::shutdown) also waits until it has.
 pub struct FakeApiServer {
     cluster: Arc<Cluster>,
-    replicas: Vec<RunningReplica>,
+    replicas: Replicas,
     ca_pem: Option<String>,
     admin_token: String,
     control: control::state::Control<FakeApiServer>,
@@ -49,25 +51,30 @@ pub struct FakeApiServer {
 impl FakeApiServer {
     /// The present content of the cluster, once what followed from earlier writes is done. Writes meanwhile may be in it or not.
     pub async fn freeze(&self) -> Seed {
-        Seed::of(self.replicas[0].inner()).await
+        Seed::of(self.first().inner()).await
     }
 
     /// The base URL of the first replica.
     pub fn url(&self) -> String {
-        self.replicas[0].url()
+        self.first().url()
     }
 
     /// All replicas; there is at least one.
-    pub fn replicas(&self) -> &[RunningReplica] {
-        &self.replicas
+    pub fn replicas(&self) -> Vec<Arc<RunningReplica>> {
+        self.replicas.all()
     }
 
     /// One replica, counted from 0.
     ///
     /// # Panics
     /// If the replica does not exist.
-    pub fn replica(&self, index: usize) -> &RunningReplica {
-        &self.replicas[index]
+    pub fn replica(&self, index: usize) -> Arc<RunningReplica> {
+        self.replicas.get(index).expect("replicas are counted from 0")
+    }
+
+    /// The first replica.
+    fn first(&self) -> Arc<RunningReplica> {
+        self.replica(0)
     }
 
     /// The certificates that clients must trust, as PEM: the generated authority, or the given certificate; `None` without
@@ -95,9 +102,10 @@ impl FakeApiServer {
     }
 
     fn kubeconfig_value(&self, replica: usize) -> Kubeconfig {
+        let replica = self.replica(replica);
         Kubeconfig {
-            server: self.replicas[replica].public_url(),
-            server_name: self.replicas[replica].server_name().map(str::to_owned),
+            server: replica.public_url(),
+            server_name: replica.server_name().map(str::to_owned),
             authority_pem: self.ca_pem.clone(),
             token: Some(self.admin_token.clone()),
         }
@@ -144,7 +152,7 @@ impl FakeApiServer {
 
     /// Ends all open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
-        self.replicas.iter().for_each(RunningReplica::disconnect_watches);
+        self.replicas().iter().for_each(|replica| replica.disconnect_watches());
     }
 
     /// Stops the server, and returns its objects, revision and history, for [`Builder::restore`].
@@ -163,7 +171,7 @@ impl FakeApiServer {
         if let Some(controllers) = &self.controllers {
             controllers.ended().await;
         }
-        for replica in &self.replicas {
+        for replica in self.replicas() {
             replica.ended().await;
         }
         self.cluster.reconcilers.quiet().await;
@@ -199,7 +207,7 @@ impl FakeApiServer {
     /// # Panics
     /// If the replica does not exist.
     pub fn kube_config_for(&self, replica: usize, token: &str) -> kube::Config {
-        let url = self.replicas[replica].url().parse().expect("an address makes a URL");
+        let url = self.replica(replica).url().parse().expect("an address makes a URL");
         let mut config = kube::Config::new(url);
         // Without a certificate, each client would load the system's authorities.
         config.root_cert = Some(self.ca_pem.as_deref().map(tls::certificates_der).into_iter().flatten().collect());

@@ -16,7 +16,7 @@ use crate::threads;
 use crate::view::Only;
 use control::near::hint;
 use control::recording::What;
-use control::{Cause, Cut, HoldOnly, Order, Refusal, ReplicaChange, Running, ViewState, glob};
+use control::{Cause, Cut, HoldOnly, Order, Refusal, ReplicaAnswer, ReplicaChange, Running, ViewState, glob};
 use futures::future::join_all;
 use rustls::ServerConfig;
 use std::fmt;
@@ -168,7 +168,7 @@ impl RunningReplica {
     }
 
     /// Whether it serves, and says that it is ready.
-    pub(super) fn state(&self) -> Running {
+    fn state(&self) -> Running {
         match (self.is_stopped(), self.replica.is_unready()) {
             (true, _) => Running::Stopped,
             (false, true) => Running::Unready,
@@ -185,14 +185,18 @@ impl RunningReplica {
         }
     }
 
-    /// Whether its cache is held back, and of which objects alone.
-    pub(super) fn is_held(&self) -> (bool, Option<HoldOnly>) {
-        self.replica.view.is_held()
-    }
-
-    /// The offset of its clock, in seconds.
-    pub(super) fn clock_offset(&self) -> i64 {
-        self.clock.offset()
+    /// All that can be said of it.
+    pub(super) fn shown(&self) -> ReplicaAnswer {
+        let (is_held, hold_only) = self.replica.view.is_held();
+        ReplicaAnswer {
+            replica: self.replica.index,
+            url: self.url(),
+            insecure_url: self.insecure_url(),
+            state: self.state(),
+            view: if is_held { ViewState::Held } else { ViewState::Live },
+            hold_only,
+            clock_offset_seconds: self.clock.offset(),
+        }
     }
 
     /// Its clock.
@@ -230,7 +234,7 @@ impl RunningReplica {
 
     /// Releases its cache after a [`hold`](Self::hold): watches get the events that they missed.
     pub fn release(&self) {
-        if self.is_held().0 {
+        if self.replica.view.is_held().0 {
             self.replica.view.release();
             self.note(ReplicaChange { view: Some(ViewState::Live), ..ReplicaChange::default() });
         }

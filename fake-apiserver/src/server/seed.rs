@@ -98,11 +98,8 @@ fn fork(
         replica.cluster.fork(content, ids, name, own, &stop)
     });
     let clock = OffsetClock::new(cluster.reconcilers.cluster().clock.clone(), 0);
-    let mut own = Replica::new(0, &cluster, &clock, replica.address.clone(), stop, &replica.limits);
+    let mut own = replica.like(0, &cluster, &clock, stop);
     own.flow = replica.flow.as_ref().map(|flow| flow.fork(&replica.cluster.store, content.revision()));
-    own.transport_security.clone_from(&replica.transport_security);
-    own.origins.clone_from(&replica.origins);
-    own.pages.clone_from(&replica.pages);
     (Arc::new(own), clock)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{CONFIG_MAPS, Client, PROTOCOLS, Protocol, named, names, soon, start_with, text};
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::control::{HoldOnly, Obeys, Order, Question, ReplicaChange, ViewState};
+use fake_apiserver::control::{Answer, HoldOnly, Obeys, Order, Question, ReplicaChange, ViewState};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -54,6 +54,39 @@ async fn a_replica_that_is_held_back_serves_the_past_to_those_who_take_it() {
         assert_eq!(events.next_short().await.1, "last");
     }
     assert_eq!(names(&stale.get(&list("?resourceVersion=0")).await.expect(200)), ["after", "before", "last"]);
+}
+
+#[tokio::test]
+async fn a_replica_that_is_added_serves_the_same_objects_by_a_clock_of_its_own() {
+    let clock = fake_apiserver::ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+    let server = start_with(FakeApiServer::builder().clock(clock).insecure()).await;
+    let mut client = Client::new(&server).await;
+    client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    let added = server.obey(Order::AddReplica { clock_offset_seconds: -30 }).await.expect("a replica");
+    let Answer::Replica(added) = added else { panic!("{added:?}") };
+    assert_eq!((added.replica, added.clock_offset_seconds, &added.url), (1, -30, &server.replica(1).url()));
+    let listed = server.ask(Question::Replicas).await.expect("a list");
+    assert_eq!(listed["items"][1], serde_json::to_value(&added).expect("JSON"));
+
+    let mut other = Client::to_replica(&server, 1, Protocol::Http1).await;
+    let created = other.post(CONFIG_MAPS, &named("b")).await.expect(201);
+    assert_eq!(text(&created, "/metadata/creationTimestamp"), "2029-12-31T23:59:30Z");
+    assert_eq!(names(&client.get(CONFIG_MAPS).await.expect(200)), ["a", "b"]);
+    let leases = client.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases").await.expect(200);
+    assert_eq!(names(&leases).len(), 2);
+    // What is told a replica is told that one, too.
+    server.replica(1).hold();
+    client.post(CONFIG_MAPS, &named("c")).await.expect(201);
+    assert_eq!(names(&other.get(&format!("{CONFIG_MAPS}?resourceVersion=0")).await.expect(200)), ["a", "b"]);
+    soon(server.replica(1).stop()).await;
+    assert!(TcpStream::connect(server.replica(1).address()).await.is_err());
+    client.get(CONFIG_MAPS).await.expect(200);
+
+    for _ in 2..100 {
+        server.add_replica(0).await.expect("a replica");
+    }
+    let refusal = server.add_replica(0).await.expect_err("there are 100");
+    assert_eq!((refusal.code, &*refusal.message), (409, "a control plane has at most 100 replicas"));
 }
 
 #[tokio::test]

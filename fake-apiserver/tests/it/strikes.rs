@@ -1,11 +1,12 @@
 //! Faults of watches, reads, answers and connections, and how the record tells of them.
 
 use crate::support::{CONFIG_MAPS, Client, MERGE_PATCH, address, named, names, revision, soon, start, start_with};
-use fake_apiserver::FakeApiServer;
+use fake_apiserver::control::fault::Rule;
 use fake_apiserver::control::fault::{
     Action, Connection, Details, Do, Events, Scope, Stale, Status, StatusCause, Watch, WatchDo, When,
 };
-use fake_apiserver::control::{Answer, Match, Obeys, Order, Question, Requests};
+use fake_apiserver::control::{Answer, Match, Obeys, Order, Preset, Question, Requests};
+use fake_apiserver::{AuthorizationMode, FakeApiServer};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
@@ -44,6 +45,42 @@ async fn a_watch_ends_after_some_time() {
     assert!(begun.elapsed().as_millis() >= 300);
     let refusal = server.obey(Order::fault(Match::default(), watching(WatchDo::End, 0, Some(-1.0)))).await;
     assert!(refusal.expect_err("it is no time").message.contains("watch.afterSeconds"));
+}
+
+/// As in a real server, whose flow control comes before its authorizers.
+#[tokio::test]
+async fn some_failures_come_before_authorization() {
+    let builder = FakeApiServer::builder().authorization_mode([AuthorizationMode::Rbac]);
+    let server = start_with(builder.add_static_token("t", "u", &[]).record_requests(true)).await;
+    // One that is about to stop closes the connection.
+    let code = async |token: &str| {
+        let mut client = Client::new(&server).await;
+        client.token = token.into();
+        client.get(CONFIG_MAPS).await.code
+    };
+    let preset = |preset| Rule { times: Some(1), actions: vec![Action::Preset(preset)], ..Rule::default() };
+    let replace = |rules: Vec<Rule>| server.obey(Order::ReplaceFaults { rules });
+    for (early, expected) in [(Preset::ApfRejected, 429), (Preset::ShuttingDown, 429), (Preset::Unauthorized, 401)] {
+        replace(vec![preset(early)]).await.expect("a rule");
+        let codes = [code("wrong").await, code("t").await, code("t").await];
+        assert_eq!(codes, [401, expected, 403], "{early:?}");
+        let answer = server.ask(Question::Faults { unused: false }).await.expect("one");
+        assert_eq!(answer["items"][0]["status"], json!({"seen": 1, "struck": 1, "left": 0}), "{early:?}");
+    }
+    let fault = &recorded(&server).await[1]["fault"];
+    assert_eq!((&fault["id"], &fault["actions"][0]), (&json!("f1"), &json!("preset")), "{fault}");
+    // Those of a handler come after it, and the first rule that matches is the one that strikes.
+    let pass = Rule { actions: vec![Action::Pass(true)], ..Rule::default() };
+    let skips = Rule { skip: 1, ..preset(Preset::Timeout) };
+    for (rules, expected) in [
+        (vec![preset(Preset::Timeout)], 403),
+        (vec![pass, preset(Preset::ApfRejected)], 403),
+        (vec![preset(Preset::Timeout), preset(Preset::ApfRejected)], 403),
+        (vec![skips, preset(Preset::ApfRejected)], 429),
+    ] {
+        replace(rules.clone()).await.expect("rules");
+        assert_eq!(code("t").await, expected, "{rules:?}");
+    }
 }
 
 #[tokio::test]

@@ -89,6 +89,7 @@ pub(super) const ROUTES: &[Route] = &[
     route("GET", "/objects/{resource}/{namespace}/{name}/history", Question("history"), Nothing, "The versions of an object, each with the request that wrote it"),
     route("POST", "/watches/thaw", Order("thawWatches"), Words, "Lets watches go on that a rule has frozen: all, or those that a pattern matches"),
     route("GET", "/replicas", Question("replicas"), Nothing, "The replicas"),
+    route("POST", "/replicas", Order("addReplica"), Words, "Adds a replica, on ports of its own").created(),
     route("PATCH", "/replicas/{replica}", Order("replica"), Words, "Stops or starts a replica, holds its cache, sets its clock wrong, ends its watches"),
     route("GET", "/controllers", Question("controllers"), Nothing, "The controllers that run"),
     route("PATCH", "/controllers/{name}", Order("controller"), Words, "Pauses a controller, or lets it run"),

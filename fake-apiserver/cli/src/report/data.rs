@@ -81,6 +81,11 @@ struct Watched<'r> {
     sent: &'r [Sent],
 }
 
+/// Whether a replica was added to the first cluster there.
+fn adds_replica(line: &Line) -> bool {
+    line.cluster.is_none() && matches!(&line.what, What::Order(order) if matches!(**order, Order::AddReplica { .. }))
+}
+
 impl<'r> Page<'r> {
     pub(super) fn of(recording: &'r Recording, file: &Path) -> Page<'r> {
         let Recording { header, lines, cut } = recording;
@@ -88,7 +93,7 @@ impl<'r> Page<'r> {
             file: file.display().to_string(),
             kubernetes: &header.kubernetes,
             started: header.started.to_string(),
-            replicas: header.replicas,
+            replicas: header.replicas.saturating_add(lines.iter().filter(|line| adds_replica(line)).count()),
             cut: cut.as_deref(),
             end: lines.iter().map(|line| line.at).max().unwrap_or_default(),
             findings: recording.findings(),

@@ -361,6 +361,11 @@ impl Action {
         matches!(self, Action::Tls(_) | Action::Connection(Connection { when: When::BeforeRead, .. }))
     }
 
+    /// Whether a real server fails so before it asks what the user may do.
+    pub fn is_before_authorization(&self) -> bool {
+        matches!(self, Action::Preset(preset) if preset.is_before_authorization())
+    }
+
     /// Whether a real server can answer so, or what is between it and its client.
     pub fn is_faithful(&self) -> bool {
         let bookmarks = |types: &[String]| types.iter().all(|kind| kind == "BOOKMARK");

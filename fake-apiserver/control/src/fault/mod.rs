@@ -74,8 +74,17 @@ fn is_certain(probability: &f64) -> bool {
 impl Rule {
     /// Whether it is about new connections, and not about requests.
     pub fn is_about_connections(&self) -> bool {
-        let steps = self.sequence.iter().flat_map(Step::actions);
-        self.actions.iter().cloned().chain(steps).any(|action| action.is_about_connections())
+        self.all().any(|action| action.is_about_connections())
+    }
+
+    /// Whether it strikes requests before a real server asks what their users may do.
+    pub fn is_before_authorization(&self) -> bool {
+        self.all().any(|action| action.is_before_authorization())
+    }
+
+    /// All actions that it may take.
+    fn all(&self) -> impl Iterator<Item = Action> {
+        self.actions.iter().cloned().chain(self.sequence.iter().flat_map(Step::actions))
     }
 
     /// The moments in the past that reads see by it.
@@ -89,9 +98,7 @@ impl Rule {
 
     /// Whether it needs the bodies of requests: for its pattern, or for a message that names an object that is created.
     pub fn reads_bodies(&self) -> bool {
-        let steps = self.sequence.iter().flat_map(Step::actions);
-        let names = |action: &Action| matches!(action, Action::Preset(Preset::NamespaceTerminating));
-        self.on.reads_bodies() || self.actions.iter().cloned().chain(steps).any(|action| names(&action))
+        self.on.reads_bodies() || self.all().any(|action| action == Action::Preset(Preset::NamespaceTerminating))
     }
 
     /// The actions on the `struck`-th request, counted from 0; `None` if the rule is spent.

@@ -1,7 +1,7 @@
-//! The faults that strike a request: before its body is read, or once the store has taken its write.
+//! The faults that strike a request: before it is authorized, before its body is read, or once the store has taken its write.
 //!
 //! ```text
-//!   authorized ──▶ before: delay, status, preset, broken ──▶ verb ──▶ after the commit: delay, broken ──▶ body: cut, slow; watch
+//!   authenticated ──▶ preset ──▶ authorized ──▶ before: delay, status, preset, broken ──▶ verb ──▶ after the commit: delay, broken ──▶ body: cut, slow; watch
 //! ```
 
 use super::exchange::{Exchange, Trace, header};
@@ -12,7 +12,7 @@ use crate::audit::Watched;
 use crate::auth::User;
 use crate::error::{ApiError, ApiResult, Cause, Details};
 use crate::fault::Strike;
-use crate::http::body::ReplyBody;
+use crate::http::body::{ReplyBody, RequestBody};
 use crate::http::presets;
 use crate::http::served::target;
 use crate::http::struck::{Broken, Plan, StruckBody};
@@ -83,6 +83,24 @@ impl Exchange<'_> {
     /// Whether there are rules, and the request is not this server's own.
     pub(super) fn may_be_struck(&self) -> bool {
         self.replica.cluster.faults.are_any() && !self.peer.is_own
+    }
+
+    /// Lets the first rule that matches strike the request, if it strikes before authorization. The response, if that is one that a rule makes.
+    ///
+    /// # Errors
+    /// The status of a rule.
+    pub(super) async fn strike_early(
+        &self,
+        user: &User,
+        incoming: &mut RequestBody,
+        trace: &mut Trace,
+    ) -> ApiResult<Option<Response<ReplyBody>>> {
+        let target = FaultTarget { exchange: self, user: &user.name, body: None };
+        let Some(strike) = self.replica.cluster.faults.next_early(&target) else { return Ok(None) };
+        let struck = self.strike(strike, false, None, trace).await;
+        // The body is recorded, even though it is not used.
+        trace.body = self.body(incoming).await?.bytes;
+        struck
     }
 
     /// Lets the first rule that matches strike the request. The response, if that is one that a rule makes.

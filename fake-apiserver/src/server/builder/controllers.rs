@@ -157,13 +157,7 @@ impl FakeApiServer {
         let made = loops.into_iter().filter_map(|one| one.make(&tools(settings))).collect::<Vec<_>>();
         let living = (!made.is_empty()).then(|| {
             let runtime = threads::runtime().expect("binding the ports has started them");
-            Living::start(
-                self.replicas[0].inner().clone(),
-                made,
-                settings.furnished,
-                self.shutdown.child_token(),
-                &runtime,
-            )
+            Living::start(self.first().inner().clone(), made, settings.furnished, self.shutdown.child_token(), &runtime)
         });
         if let Some(living) = &living {
             self.cluster.kubelets.fill(living.kubelets());
@@ -182,7 +176,7 @@ impl FakeApiServer {
     fn start_ported(&self, settings: &Settings, token: &str) -> crate::controllers::Ported {
         use crate::clock::Clock as _;
 
-        let clock = self.replicas[0].clock();
+        let clock = self.first().clock();
         let mut config = self.kube_config_for(0, token);
         // The connection does not leave the process, and a given certificate may have other names than its address.
         config.accept_invalid_certs = true;

@@ -6,13 +6,11 @@ use crate::auth::token_file::TokenFileError;
 use crate::auth::{AuthorityError, ConfigError};
 use crate::commit::loaded::LoadError;
 use crate::commit::saved::StateError;
+use crate::server::replicas::MOST as MOST_REPLICAS;
 use crate::server::tls::IdentityError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// The largest number of replicas: each has its ports and tasks.
-pub(super) const MOST_REPLICAS: usize = 100;
 
 /// The greatest chance of a request to end its connection.
 pub(super) const MOST_GOAWAY_CHANCE: f64 = 0.02;

@@ -25,6 +25,7 @@ pub use error::StartError;
 
 use super::cert_dir;
 use super::control::state::Control;
+use super::replicas::{self, Replicas};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
@@ -41,7 +42,7 @@ use crate::ids::Ids;
 use crate::service_addresses::Given;
 use crate::webhook::ProxyCertificate;
 use bound::Bound;
-use error::{MOST_GOAWAY_CHANCE, MOST_REPLICAS};
+use error::MOST_GOAWAY_CHANCE;
 use groups::{BuiltIn, Content, Noted, Ports, Serving};
 use page_gates::PageGates;
 use pools::Pools;
@@ -206,7 +207,7 @@ impl Builder {
         let mut server = FakeApiServer {
             control: Control::of(&cluster, &self.clock),
             cluster,
-            replicas: Vec::new(),
+            replicas: Replicas::default(),
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
@@ -236,7 +237,7 @@ impl Builder {
         if replicas == 0 {
             return Err(StartError::NoReplicas);
         }
-        if replicas > MOST_REPLICAS {
+        if replicas > replicas::MOST {
             return Err(StartError::TooManyReplicas { replicas });
         }
         if let Some(&replica) = self.clock_offsets.keys().find(|replica| **replica >= replicas) {

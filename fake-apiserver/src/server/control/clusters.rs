@@ -15,6 +15,7 @@ use crate::controllers::{Controllers, Settings};
 use crate::http::{name_of_cluster, path_of_cluster};
 use crate::ids::Ids;
 use crate::server::replica::Way;
+use crate::server::replicas::{MOST as MOST_REPLICAS, Replicas};
 use crate::server::{FakeApiServer, RunningReplica, Seed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -42,8 +43,12 @@ impl FakeApiServer {
     pub(super) async fn create_cluster(&self, new: NewCluster) -> Result<ClusterAnswer, Refusal> {
         let name = new.name.clone().unwrap_or_else(|| self.control.clusters.next("cluster"));
         self.check_new(&name)?;
+        if let Some(replicas) = new.replicas.filter(|replicas| !(1..=MOST_REPLICAS).contains(replicas)) {
+            let why = format_args!("a cluster has 1 to {MOST_REPLICAS} replicas");
+            return Err(Refusal::invalid("clusters", &name, vec![Cause::invalid("replicas", replicas, why)]));
+        }
         lives::check(&new, self.cluster.log.is_on())?;
-        if new.endpoint == Endpoint::Sni && !self.replicas[0].has_tls() {
+        if new.endpoint == Endpoint::Sni && !self.first().has_tls() {
             let why = "this server has no port with TLS, by whose names clusters could be reached";
             return Err(Refusal::conflict("clusters", &name, why));
         }
@@ -111,14 +116,11 @@ impl FakeApiServer {
         let users = new.users.iter().filter_map(|user| Some((user.token.clone()?, authenticated(user))));
         let users = users.chain([(admin_token.clone(), authenticated(&administrator))]);
         replica.cluster.users.get_or_init(|| users.collect());
+        let first = self.first();
         let running = match new.endpoint {
-            Endpoint::Path => {
-                RunningReplica::behind(&self.replicas[0], Way::Path(path_of_cluster(name)), replica.clone(), clock)
-            }
-            Endpoint::Sni => {
-                RunningReplica::behind(&self.replicas[0], Way::Name(name_of_cluster(name)), replica.clone(), clock)
-            }
-            Endpoint::Port => RunningReplica::beside(&self.replicas[0], replica, clock)
+            Endpoint::Path => RunningReplica::behind(&first, Way::Path(path_of_cluster(name)), replica.clone(), clock),
+            Endpoint::Sni => RunningReplica::behind(&first, Way::Name(name_of_cluster(name)), replica.clone(), clock),
+            Endpoint::Port => RunningReplica::beside(&first, replica, clock)
                 .map_err(|error| Refusal::conflict("clusters", name, format_args!("it gets no port: {error}")))?,
         };
         let (replica, holds) = (running.inner().clone(), Holds::of(new));
@@ -130,18 +132,22 @@ impl FakeApiServer {
         let mut server = FakeApiServer {
             control,
             cluster: replica.cluster.clone(),
-            replicas: vec![running],
+            replicas: Replicas::default(),
             ca_pem: self.ca_pem.clone(),
             admin_token,
             shutdown,
             controllers: None,
         };
+        server.replicas.push(running);
         let kinds = self.controllers.iter().flat_map(Controllers::all).collect();
         // Those that are clients over a connection have one to the first cluster only.
         server.start_controllers(&Settings { kinds, ..Settings::default() }, None);
         let server = Arc::new(server);
         if let Some(content) = &content {
             server.rewind(content).await;
+        }
+        for _ in 1..new.replicas.unwrap_or(1) {
+            server.add_replica(0).await?;
         }
         // Another one may have taken the name meanwhile.
         self.check_new(name)?;
@@ -189,10 +195,13 @@ impl FakeApiServer {
     }
 
     fn as_cluster(&self, name: &str) -> ClusterAnswer {
+        let replicas = self.replicas();
+        let urls = replicas.iter().filter(|_| replicas.len() > 1).map(|replica| replica.public_url());
         ClusterAnswer {
             name: name.to_owned(),
-            server: self.replicas[0].public_url(),
-            tls_server_name: self.replicas[0].server_name().map(str::to_owned),
+            server: replicas[0].public_url(),
+            tls_server_name: replicas[0].server_name().map(str::to_owned),
+            replicas: urls.collect(),
             ca_data: self.ca_pem.as_ref().map(|pem| STANDARD.encode(pem)),
             token: self.admin_token.clone(),
             kubeconfig: self.kubeconfig(),

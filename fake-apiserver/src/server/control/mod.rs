@@ -13,6 +13,7 @@ mod lives;
 mod objects;
 mod orders;
 mod questions;
+mod replicas;
 mod seed;
 pub(super) mod state;
 mod told;
@@ -86,6 +87,9 @@ impl FakeApiServer {
             Order::EndWatches { replicas, on, how } => self.end_watches(&replicas, on.as_deref(), how),
             Order::SendBookmarks { on } => self.send_bookmarks(on.as_deref()),
             Order::ThawWatches { on } => self.thaw_watches(on.as_deref()),
+            Order::AddReplica { clock_offset_seconds } => {
+                self.add_replica(clock_offset_seconds).await.map(|replica| Answer::Replica(replica.shown()))
+            }
             Order::Replica(change) => self.change_replica(&change).await,
             Order::Controller { name, state } => self.set_controller(&name, state).await,
             Order::Step { name, count } => self.step_controller(&name, count).await,

@@ -3,7 +3,7 @@
 use super::state::MOST_SNAPSHOTS;
 use crate::commit::content::{Content, Place};
 use crate::commit::saved::StateError;
-use crate::server::{FakeApiServer, RunningReplica};
+use crate::server::FakeApiServer;
 use control::{Answer, Cause, Refusal, Revisions, SnapshotAnswer};
 use serde_json::{Value, json};
 
@@ -80,13 +80,14 @@ impl FakeApiServer {
     /// their etcd is restored.
     pub(super) async fn rewind(&self, content: &Content) -> Answer {
         let cluster = &self.cluster;
-        for replica in self.replicas.iter().map(RunningReplica::inner) {
-            replica.view.hold(&cluster.store, None);
+        let replicas = self.replicas();
+        for replica in &replicas {
+            replica.inner().view.hold(&cluster.store, None);
         }
         // Whatever follows from objects, such as what is served, is as it was then.
         let mut answer = self.put_back(content).await;
         cluster.rewind(content.takeover(&cluster.catalog().registry));
-        for replica in &self.replicas {
+        for replica in &replicas {
             if let Some(flow) = &replica.inner().flow {
                 flow.renew();
             }
@@ -105,12 +106,13 @@ impl FakeApiServer {
             None => self.control.first.clone(),
         };
         let _replacing = self.control.replacing.lock().await;
-        for (index, replica) in self.replicas.iter().enumerate().filter(|(_, replica)| replica.is_stopped()) {
+        let replicas = self.replicas();
+        for (index, replica) in replicas.iter().enumerate().filter(|(_, replica)| replica.is_stopped()) {
             let failed = |error| Refusal::conflict("replicas", &index.to_string(), error);
             replica.start().await.map_err(failed)?;
         }
         self.faults().clear();
-        for replica in &self.replicas {
+        for replica in &replicas {
             replica.release();
             replica.set_unready(false);
         }

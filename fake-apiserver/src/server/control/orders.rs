@@ -2,12 +2,10 @@
 
 use crate::clock::Clock;
 use crate::fault::FaultId;
-use crate::server::{FakeApiServer, RunningReplica};
+use crate::server::FakeApiServer;
 use control::fault::{Known, check};
 use control::near::hint;
-use control::{
-    Answer, Cause, ClockAnswer, FaultAnswer, Pace, Refusal, ReplicaChange, Rule, Running, SettledAnswer, ViewState,
-};
+use control::{Answer, Cause, ClockAnswer, FaultAnswer, Pace, Refusal, Rule, SettledAnswer};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
@@ -134,54 +132,6 @@ impl FakeApiServer {
         let why = format!("it is a number from 1 to {MOST_REVISIONS}");
         let revision = advanced.ok_or_else(|| Refusal::invalid("revision", "", vec![Cause::invalid("by", by, why)]))?;
         Ok(Answer::Revision { revision: revision.to_string() })
-    }
-
-    pub(super) fn checked_replica(&self, index: usize) -> Result<&RunningReplica, Refusal> {
-        let hint = format!("; there are {}, counted from 0", self.replicas.len());
-        self.replicas.get(index).ok_or_else(|| Refusal::not_found("replicas", &index.to_string(), &hint))
-    }
-
-    pub(super) async fn change_replica(&self, change: &ReplicaChange) -> Result<Answer, Refusal> {
-        let replica = self.checked_replica(change.replica)?;
-        if change.state == Some(Running::Stopped) && !replica.has_ports() {
-            let why = "it has no ports of its own: it is reached through those of the first cluster";
-            return Err(Refusal::conflict("replicas", &change.replica.to_string(), why));
-        }
-        if change.hold_only.is_some() && change.view != Some(ViewState::Held) {
-            let cause = Cause::invalid("holdOnly", "...", "it goes with view \"held\"");
-            return Err(Refusal::invalid("replicas", &change.replica.to_string(), vec![cause]));
-        }
-        // What can be refused comes first: a refused order changes nothing.
-        if let Some(objects) = &change.hold_only {
-            replica.hold_only(objects.clone())?;
-        }
-        if let Some(state) = change.state {
-            self.set_replica(change.replica, replica, state).await?;
-        }
-        match change.view {
-            Some(ViewState::Held) if change.hold_only.is_none() => replica.hold(),
-            Some(ViewState::Held) => {}
-            Some(ViewState::Live) => replica.release(),
-            None => {}
-        }
-        if let Some(seconds) = change.clock_offset_seconds {
-            replica.set_clock_offset(seconds);
-        }
-        if change.watches.is_some() {
-            replica.disconnect_watches();
-        }
-        Ok(Answer::Done {})
-    }
-
-    async fn set_replica(&self, index: usize, replica: &RunningReplica, state: Running) -> Result<(), Refusal> {
-        if state == Running::Stopped {
-            replica.stop().await;
-        } else if replica.is_stopped() {
-            let failed = |error| Refusal::conflict("replicas", &index.to_string(), error);
-            replica.start().await.map_err(failed)?;
-        }
-        replica.set_unready(state == Running::Unready);
-        Ok(())
     }
 }
 

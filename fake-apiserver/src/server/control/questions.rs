@@ -40,22 +40,7 @@ impl FakeApiServer {
     }
 
     pub(super) fn list_replicas(&self) -> Value {
-        let items = self.replicas.iter().enumerate().map(|(index, replica)| {
-            let (is_held, only) = replica.is_held();
-            let mut item = json!({
-                "replica": index,
-                "url": replica.url(),
-                "insecureUrl": replica.insecure_url(),
-                "state": replica.state(),
-                "view": if is_held { "held" } else { "live" },
-                "clockOffsetSeconds": replica.clock_offset(),
-            });
-            if let Some(only) = only {
-                item["holdOnly"] = value(&only);
-            }
-            item
-        });
-        json!({"items": items.collect::<Vec<_>>()})
+        json!({"items": self.replicas().iter().map(|replica| value(&replica.shown())).collect::<Vec<_>>()})
     }
 
     pub(super) fn list_controllers(&self) -> Value {

@@ -79,7 +79,7 @@ impl FakeApiServer {
         let (near, far) = tokio::io::duplex(PIPE);
         let stop = CancellationToken::new();
         let peer = Peer { is_own: true, ..Peer::default() };
-        let serving = listener::serve_connection(far, peer, self.replicas[0].inner().clone(), stop.clone());
+        let serving = listener::serve_connection(far, peer, self.first().inner().clone(), stop.clone());
         threads::runtime().map_err(Refusal::internal)?.spawn(serving);
         let (sender, connection) = handshake(TokioIo::new(near)).await.map_err(Refusal::internal)?;
         tokio::spawn(connection);

@@ -12,6 +12,7 @@ pub(super) fn told(order: &Order) -> Option<Order> {
         | Order::SetClock { .. }
         | Order::AdvanceClock { .. }
         | Order::Compact { .. }
+        | Order::AddReplica { .. }
         | Order::Replica(_)
         | Order::Controller { .. } => None,
         Order::Import { snapshot, content } => {

@@ -41,8 +41,8 @@ impl FakeApiServer {
     }
 
     pub(super) fn end_watches(&self, replicas: &[usize], on: Option<&Match>, how: Ending) -> Result<Answer, Refusal> {
-        let found: Result<Vec<&RunningReplica>, Refusal> = match replicas {
-            [] => Ok(self.replicas.iter().collect()),
+        let found: Result<Vec<Arc<RunningReplica>>, Refusal> = match replicas {
+            [] => Ok(self.replicas()),
             some => some.iter().map(|index| self.checked_replica(*index)).collect(),
         };
         let found = found?;
