@@ -157,6 +157,14 @@ fn what_only_looks_odd_is_none() {
         ids(&bodies(&["o watch secrets ?watch=true&resourceVersion=1 200", "m update secrets/a 409"])),
         ["conflict-not-retried"]
     );
+    for (gone, expected) in [
+        ("o delete secrets/a 200", &[][..]),
+        ("o deletecollection secrets 200", &[]),
+        ("o delete secrets/a 404", &["conflict-not-retried"]),
+        ("o delete secrets/b 200", &["conflict-not-retried"]),
+    ] {
+        assert_eq!(ids(&bodies(&["m update secrets/a 409", gone])), expected, "{gone}");
+    }
     // A test's own rule is what the client tries again for.
     let body = Some(json!({"metadata": {"resourceVersion": "1"}}));
     let mut struck: Vec<Request> =
