@@ -137,7 +137,7 @@ pub struct SettledAnswer {
     pub revision: String,
 }
 
-/// A replica.
+/// A replica as it stands: its URLs, its state, its view, its clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

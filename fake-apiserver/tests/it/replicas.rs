@@ -74,7 +74,7 @@ async fn a_replica_that_is_added_serves_the_same_objects_by_a_clock_of_its_own()
     assert_eq!(names(&client.get(CONFIG_MAPS).await.expect(200)), ["a", "b"]);
     let leases = client.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases").await.expect(200);
     assert_eq!(names(&leases).len(), 2);
-    // What is told a replica is told that one, too.
+    // The added replica is held and stopped as any other.
     server.replica(1).hold();
     client.post(CONFIG_MAPS, &named("c")).await.expect(201);
     assert_eq!(names(&other.get(&format!("{CONFIG_MAPS}?resourceVersion=0")).await.expect(200)), ["a", "b"]);

@@ -43,7 +43,7 @@ impl FakeApiServer {
             let cause = Cause::invalid("holdOnly", "...", "it goes with view \"held\"");
             return Err(Refusal::invalid("replicas", &change.replica.to_string(), vec![cause]));
         }
-        // What can be refused comes first: a refused order changes nothing.
+        // The changes that can be refused come first: a refused order changes nothing.
         if let Some(objects) = &change.hold_only {
             replica.hold_only(objects.clone())?;
         }
