@@ -23,8 +23,8 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Kind::Process)]
     target: Kind,
     /// Let them talk to a cluster beside the program's first one, which is reached that way; stories are left out
-    #[arg(long, value_enum, conflicts_with = "target")]
-    cluster: Option<Way>,
+    #[arg(long, value_name = "ENDPOINT", value_parser = ["path", "port", "sni"], conflicts_with = "target")]
+    cluster: Option<String>,
     /// Print the suites without running them
     #[arg(long)]
     list: bool,
@@ -41,28 +41,6 @@ enum Kind {
     Real,
     /// Both in turn; writes the suites' rows of the table in its page
     All,
-}
-
-/// The way by which a cluster beside the first one is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Way {
-    /// A path of the first one's port
-    Path,
-    /// A port of its own
-    Port,
-    /// The name of the server that clients ask TLS for
-    Sni,
-}
-
-impl Way {
-    /// The word for it of `fake-apiserver ensure`.
-    fn word(self) -> &'static str {
-        match self {
-            Way::Path => "path",
-            Way::Port => "port",
-            Way::Sni => "sni",
-        }
-    }
 }
 
 /// Installs the suites and runs them; `root` is the workspace's folder, `target` that of build results. Succeeds only if every
@@ -86,7 +64,7 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
     for suite in SUITES.iter().filter(chosen) {
         println!("{}", suite.name);
         let installed = suite.install(root, target).await?;
-        let run = async |kind| checked(&installed, kind, suite.stories, options.cluster).await;
+        let run = async |kind| checked(&installed, kind, suite.stories, options.cluster.as_deref()).await;
         let complaints = match options.target {
             Kind::Real => run(Kind::Real).await?.failed().map(|name| format!("{name} fails")).collect(),
             Kind::Process => ledger.complaints(suite.name, &run(Kind::Process).await?, None),
@@ -110,11 +88,11 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
 }
 
 /// Runs the suite on a server of its own and prints the failures.
-async fn checked(installed: &Installed, kind: Kind, stories: bool, cluster: Option<Way>) -> Result<Outcome> {
+async fn checked(installed: &Installed, kind: Kind, stories: bool, cluster: Option<&str>) -> Result<Outcome> {
     let (title, server) = match (kind, cluster) {
         (Kind::Real, _) => ("kube-apiserver", Server::real().await?),
         (_, None) => ("fake-apiserver", Server::process(stories).await?),
-        (_, Some(way)) => ("a cluster of fake-apiserver", Server::cluster(way.word()).await?),
+        (_, Some(endpoint)) => ("a cluster of fake-apiserver", Server::cluster(endpoint).await?),
     };
     let outcome = tokio::time::timeout(DEADLINE, outcome(installed, &server)).await.context("it did not end")??;
     println!("  {} on {title}: {} of {} checks passed", outcome.client, outcome.passed(), outcome.checks.len());

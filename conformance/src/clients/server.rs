@@ -69,15 +69,16 @@ impl Server {
         Ok(Server::Process { _process: Box::new(process), program, folder })
     }
 
-    /// Starts the program, and lets the suite have a cluster beside its first one, which is reached that way.
+    /// Starts the program, and lets the suite have a cluster beside its first one, which is reached by that
+    /// endpoint of `fake-apiserver ensure`.
     ///
     /// # Errors
     /// If the program was not built, does not get ready, or makes no cluster.
-    pub(super) async fn cluster(way: &str) -> Result<Server> {
+    pub(super) async fn cluster(endpoint: &str) -> Result<Server> {
         let server = Server::process(true).await?;
         if let Server::Process { program, folder, .. } = &server {
             let mut ensure = Command::new(program);
-            ensure.args(["ensure", "--name", "clients", "--idle", "0", "--endpoint", way, "--control"]);
+            ensure.args(["ensure", "--name", "clients", "--idle", "0", "--endpoint", endpoint, "--control"]);
             let made = ensure.arg(folder.path().join(CONTROL)).stderr(Stdio::inherit()).output().await?;
             ensure!(made.status.success(), "fake-apiserver ensure failed: {}", made.status);
             std::fs::write(folder.path().join("kubeconfig"), made.stdout)?;
