@@ -124,7 +124,8 @@ impl Run {
         println!("\n{}", report::table(&reports));
         for report in &reports {
             if let Some(place) = report::write_artifacts(&folder, report)? {
-                println!("{} left its history in {}", report.scenario, place.display());
+                // Again, for those who see the end of a long run.
+                println!("{} left its history in {}{}", report.scenario, place.display(), report::findings(report));
             }
         }
         ensure!(

@@ -72,7 +72,7 @@ pub(super) const SUITES: &[Suite] = &[
         stories: true,
     },
     Suite { name: "javascript", install: NPM, run: &["node", "{source}/checks.js", "{folder}"], stories: true },
-    Suite { name: "fabric8", install: MAVEN, run: JVM, stories: false },
+    Suite { name: "fabric8", install: MAVEN, run: JVM, stories: true },
     Suite { name: "java", install: MAVEN, run: JVM, stories: true },
     // Ports of envtest, which start the programs by themselves.
     Suite {

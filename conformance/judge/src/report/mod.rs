@@ -10,7 +10,7 @@ pub use artifacts::write_artifacts;
 pub use html::html;
 pub use junit::junit;
 pub use section::{section, with_section};
-pub use terminal::{colored_progress, progress, table};
+pub use terminal::{colored_progress, findings, progress, table};
 
 use crate::dialogue::Played;
 use crate::verdict::{Outcome, Verdict};

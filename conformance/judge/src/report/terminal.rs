@@ -17,10 +17,7 @@ pub fn progress(report: &Report, ended: usize, total: usize) -> String {
         Outcome::Passed => ("passed", String::new()),
         Outcome::Differs { reason } => ("differs", format!("  ({reason})")),
         Outcome::Skipped { reason } => ("skipped", format!("  ({reason})")),
-        Outcome::Failed(findings) => {
-            let indented = |finding: &_| format!("\n  {finding}").replace('\n', "\n  ");
-            ("FAILED", findings.iter().map(indented).collect())
-        }
+        Outcome::Failed(_) => ("FAILED", findings(report)),
     };
     let width = total.to_string().len();
     format!("{ended:>width$}/{total} {word:<7} {seconds:>6.2}s {}{detail}", report.scenario)
@@ -30,6 +27,12 @@ pub fn progress(report: &Report, ended: usize, total: usize) -> String {
 pub fn colored_progress(report: &Report, ended: usize, total: usize) -> String {
     let line = progress(report, ended, total);
     if matches!(report.outcome, Outcome::Failed(_)) { format!("{RED}{line}{END}") } else { line }
+}
+
+/// The findings of a scenario that failed, each on lines of its own; empty for another one.
+pub fn findings(report: &Report) -> String {
+    let Outcome::Failed(findings) = &report.outcome else { return String::new() };
+    findings.iter().map(|finding| format!("\n  {finding}").replace('\n', "\n  ")).collect()
 }
 
 #[derive(Default)]

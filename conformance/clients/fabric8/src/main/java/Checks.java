@@ -49,6 +49,10 @@ public final class Checks {
         this.namespace = namespace;
     }
 
+    private Stories stories() {
+        return new Stories(client, namespace);
+    }
+
     static {
         CHECKS.put("crud", Checks::crud);
         CHECKS.put("errors-have-statuses", Checks::errors);
@@ -71,6 +75,10 @@ public final class Checks {
         CHECKS.put("leader-election", Checks::leaderElection);
         CHECKS.put("version-and-groups", Checks::versionAndGroups);
         CHECKS.put("services", Checks::services);
+        if (System.getenv("FAKE_APISERVER_CONTROL_URL") != null) {
+            CHECKS.put("story-ambiguous-write", scene -> scene.stories().ambiguousWrite());
+            CHECKS.put("story-throttling", scene -> scene.stories().throttling());
+        }
     }
 
     public static void main(String[] arguments) {
