@@ -340,11 +340,8 @@ func told(ctx context.Context, method, path string, words, answer any) error {
 
 // cursor is that of the newest request.
 func cursor(ctx context.Context) (int, error) {
-	var answer struct {
-		Cursor int `json:",string"`
-	}
-	none := 0
-	err := told(ctx, "POST", "/requests/query", map[string]any{"limit": none}, &answer)
+	var answer struct{ Cursor int }
+	err := told(ctx, "POST", "/requests/query", map[string]any{"limit": 0}, &answer)
 	return answer.Cursor, err
 }
 

@@ -15,7 +15,7 @@ async function fake(method, path, words) {
 }
 
 const fault = async (match, more) => (await fake('POST', '/faults', { match, ...more })).id;
-const cursor = async () => Number((await fake('GET', '/requests?limit=0')).cursor);
+const cursor = async () => (await fake('GET', '/requests?limit=0')).cursor;
 // The codes of the requests since then that match; 0 is no answer.
 const codes = async (since, match) => (await fake('POST', '/requests/query', { since, match })).items.map(({ code }) => code);
 // The code of a call that is refused; 0 if there was no answer.

@@ -41,7 +41,7 @@ class Control:
         return self("POST", "/faults", {"match": match, "actions": list(actions), **fields})["id"]
 
     def cursor(self):
-        return int(self("GET", "/requests?limit=0")["cursor"])
+        return self("GET", "/requests?limit=0")["cursor"]
 
     def codes(self, since, **match):
         """The codes of the requests since then that match."""

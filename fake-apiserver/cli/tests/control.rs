@@ -342,8 +342,7 @@ fn a_snapshot_goes_to_another_server_by_a_file() {
 #[test]
 fn requests_are_waited_for_and_verified() {
     let server = Server::start(&[]);
-    let cursor = server.must("GET", "/requests?limit=0", &Value::Null)["cursor"].as_str().expect("a cursor").to_owned();
-    let since: u64 = cursor.parse().expect("a number");
+    let since = server.must("GET", "/requests?limit=0", &Value::Null)["cursor"].as_u64().expect("a number");
     let waited = std::thread::scope(|scope| {
         let asks = scope.spawn(|| {
             let wait = json!({"match": {"verbs": ["create"], "names": []}, "since": since, "count": {"min": 2}});

@@ -15,7 +15,7 @@ pub struct Changes {
     #[serde(rename = "match")]
     pub on: Match,
     /// The revision behind which they are; the oldest that is remembered by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "crate::number::read_some")]
     pub since: Option<u64>,
     /// The most that are answered with; all by default.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,6 +19,7 @@ pub mod findings;
 mod glob;
 mod matching;
 pub mod near;
+mod number;
 mod obeys;
 mod object;
 mod order;

@@ -43,7 +43,7 @@ pub enum Order {
     /// Forgets the history: reads and watches that need it get 410.
     Compact {
         /// The newest revision that is forgotten; the present one by default.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::number::read_some")]
         revision: Option<u64>,
     },
     /// Takes revisions without a change, as writes of other keys do in etcd.

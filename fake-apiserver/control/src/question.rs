@@ -70,7 +70,7 @@ pub enum Question {
     /// The findings about the recorded requests: whatever is odd about them.
     Findings {
         /// The cursor behind which requests are looked at; the beginning by default.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::number::read")]
         since: u64,
     },
 }
@@ -94,6 +94,7 @@ pub struct Requests {
     #[serde(rename = "match")]
     pub on: Match,
     /// The cursor behind which they are; the beginning by default.
+    #[serde(deserialize_with = "crate::number::read")]
     pub since: u64,
     /// The most that are answered with; 0 for the cursor alone, all by default.
     #[serde(skip_serializing_if = "Option::is_none")]

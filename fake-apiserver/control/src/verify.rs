@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Verify {
     /// The cursor behind which requests are looked at; the beginning by default.
+    #[serde(deserialize_with = "crate::number::read")]
     pub since: u64,
     /// Their order.
     pub order: Sequence,

@@ -16,6 +16,7 @@ pub struct Wait {
     #[serde(rename = "match")]
     pub on: Match,
     /// The cursor behind which they are; the beginning by default.
+    #[serde(deserialize_with = "crate::number::read")]
     pub since: u64,
     /// How many are wanted; at least one by default.
     pub count: Count,

@@ -250,7 +250,7 @@ fn refused<T>(result: Result<T>) -> Result<u16> {
 
 async fn cursor() -> Result<u64> {
     let answer = told("POST", "/requests/query", json!({"limit": 0})).await?;
-    Ok(answer["cursor"].as_str().context("a cursor")?.parse()?)
+    answer["cursor"].as_u64().context("a cursor")
 }
 
 /// The codes of the requests since then that match.

@@ -163,8 +163,7 @@ async fn follow(server: Arc<dyn Obeys>, mut wanted: Requests, mut answer: Value,
                 return;
             }
         }
-        let cursor = answer["cursor"].as_str().and_then(|cursor| cursor.parse().ok());
-        wanted.since = cursor.unwrap_or(wanted.since);
+        wanted.since = answer["cursor"].as_u64().unwrap_or(wanted.since);
         if items.is_empty() {
             let count = Count { min: Some(1), max: None };
             let on = wanted.on.clone();

@@ -241,7 +241,7 @@ pub struct Events {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stale {
     /// The revision.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::number::read_some")]
     pub revision: Option<u64>,
     /// In its place: the number of revisions behind the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -71,7 +71,7 @@ impl FakeApiServer {
         // A page that is full ends at its last request.
         let is_full = wanted.limit.is_some_and(|limit| limit > 0 && items.len() == limit);
         let cursor = items.last().filter(|_| is_full).map_or(cursor, |last| last.cursor);
-        Ok(json!({"items": items, "cursor": cursor.to_string()}))
+        Ok(json!({"items": items, "cursor": cursor}))
     }
 
     pub(super) async fn wait_for(&self, wait: &Wait) -> Result<Value, Refusal> {
@@ -98,7 +98,7 @@ impl FakeApiServer {
             }
         }
         let (satisfied, items, misses, message) = satisfied(wait, &seen);
-        let mut answer = json!({"satisfied": satisfied, "items": items, "cursor": cursor.to_string()});
+        let mut answer = json!({"satisfied": satisfied, "items": items, "cursor": cursor});
         if !satisfied {
             answer["nearMisses"] = value(&misses);
             answer["message"] = message.into();
@@ -110,7 +110,7 @@ impl FakeApiServer {
         verify.expect.iter().try_for_each(|expected| expected.on.check())?;
         let (cursor, requests) = self.since(verify.since)?;
         let mut verdict = verify.verdict(&requests);
-        verdict["cursor"] = cursor.to_string().into();
+        verdict["cursor"] = cursor.into();
         Ok(verdict)
     }
 
@@ -130,6 +130,6 @@ impl FakeApiServer {
 
     pub(super) fn findings(&self, since: u64) -> Result<Value, Refusal> {
         let (cursor, requests) = self.since(since)?;
-        Ok(json!({"items": findings::findings(&requests), "cursor": cursor.to_string()}))
+        Ok(json!({"items": findings::findings(&requests), "cursor": cursor}))
     }
 }
