@@ -13,9 +13,9 @@
 //! # }
 //! ```
 //!
-//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. With the feature `controllers`,
-//! controllers of a control plane can run beside the server (`Builder::controllers`); it decides for `v1_37` of
-//! `k8s-openapi`. Neither is on by default.
+//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. Controllers of a control
+//! plane can run beside the server ([`Builder::controllers`]); those that deal with service accounts and tokens need the feature
+//! `controllers`, which decides for `v1_37` of `k8s-openapi`. Neither feature is on by default.
 //!
 //! Under a test's control are the clock of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
 //! generated names ([`Builder::seed`]), the length of the history ([`Builder::history`], [`FakeApiServer::compact`]), open watches
@@ -38,10 +38,10 @@
 //! ```
 //!
 //! # Differences from the real server
-//! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
+//! - Unless another mode than `AlwaysAllow` is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
 //! - What the kinds lack of their rules is listed in `docs/kinds.md`. Webhooks that are services are called where
-//!   [`Builder::add_service_address`] says.
+//!   [`Builder::add_service_address`] says, or else at their cluster IP.
 //! - A token is verified with every request; the result is not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).

@@ -1,4 +1,4 @@
-//! The emulated version of Kubernetes, stated nowhere else.
+//! The emulated version of Kubernetes, stated in the server nowhere else.
 
 /// Major version.
 pub const MAJOR: u32 = 1;

@@ -134,7 +134,10 @@ impl Controller {
             Controller::ReplicaSet => crate::workloads::replica_sets(),
             Controller::HorizontalPodAutoscaler => Box::new(Autoscalers::new(Book::of(tools.pods.clone()))),
             Controller::Scheduler => crate::nodes::scheduler(),
-            Controller::Kubelet => crate::nodes::kubelet(tools.nodes.clone(), tools.pods.clone(), tools.stages.clone()),
+            Controller::Kubelet => {
+                let Tools { nodes, version, pods, stages, .. } = tools.clone();
+                crate::nodes::kubelet(nodes, version, pods, stages)
+            }
             _ => return None,
         })
     }

@@ -16,6 +16,8 @@ pub struct Tools {
     pub certificates: Option<Arc<dyn Certificates>>,
     /// The nodes that there are; `node-1` if none is named.
     pub nodes: Vec<String>,
+    /// The version of Kubernetes that they tell, such as `v1.37.1`.
+    pub version: String,
     /// The rules by which pods run.
     pub pods: Rules,
     /// The stages by which pods without a rule, and nodes, go through their lives.

@@ -1,6 +1,6 @@
 //! Authentication and authorization: credentials, tokens, reviews, and the authorizers.
 //!
-//! Everything here but what asks others (`chain.rs`, `others.rs`, `hooks/`) is synchronous and knows no clock: the time, live objects and
+//! Everything here but what asks others (`chain.rs`, `others.rs`, `hooks/`, `issuers/`) is synchronous and knows no clock: the time, live objects and
 //! random ids are arguments. One [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!

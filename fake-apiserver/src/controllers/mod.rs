@@ -1,6 +1,6 @@
 //! The controllers of a control plane in the server's process, by the names of kube-controller-manager: with them a cluster lives.
 //!
-//! They are ordinary clients: their requests are authorized, recorded, and struck by faults. A test can pause them, and step through the
+//! All but the three that the server does itself are ordinary clients: their requests are authorized, recorded, and struck by faults. A test can pause them, and step through the
 //! states in between:
 //!
 //! ```
@@ -60,6 +60,7 @@ pub(crate) fn tools(settings: &Settings) -> Tools {
         measure: Some(Arc::new(QuotaMeasure)),
         certificates: Some(Arc::new(signing.clone())),
         nodes: nodes.clone(),
+        version: crate::version::git_version(),
         pods: pods.clone(),
         stages: stages.clone(),
     }

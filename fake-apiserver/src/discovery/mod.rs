@@ -1,4 +1,5 @@
-//! Discovery: documents about the served resources. All are functions of a [`Registry`].
+//! Discovery: documents about the served resources. All are functions of a [`Registry`], and [`Merged`] adds
+//! what servers tell that extend this one.
 //!
 //! There are two dialects: a document for each group and version ([`Plain`]), and all in one ([`Aggregated`]), which most clients
 //! ask for first. The texts are kube-apiserver's, key order included.

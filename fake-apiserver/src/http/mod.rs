@@ -1,4 +1,4 @@
-//! HTTP: routing, negotiation, framing. It never touches the store's state; `api` makes the replies.
+//! HTTP: routing, negotiation, framing. It writes nothing to the store; `api` makes the replies.
 
 mod audit_id;
 mod beside;

@@ -5,7 +5,8 @@
 //!     └──▶ Ticket ◀────────────────────────────┘ the writer is answered
 //! ```
 //! A stored write has succeeded: errors here are logged, and do not change the response. Its writer is answered when the reconcilers
-//! have dealt with it, once, unless its time is up before; readers wait for nothing. To add a reconciler is to write one file, a type
+//! have dealt with it, once, unless its time is up before; readers wait for nothing but the label on
+//! a legacy token that they use. To add a reconciler is to write one file, a type
 //! with [`Reconciler`], and to list it in [`all`].
 
 mod addresses;

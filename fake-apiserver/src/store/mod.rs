@@ -1,7 +1,7 @@
 //! The store: objects under one revision counter, with a bounded history and subscriptions.
 //!
 //! It knows neither HTTP nor any Kubernetes kind; it keeps keys, serialised objects and the metadata that routing and
-//! selecting need. It is synchronous, with two locks:
+//! selecting need. It is synchronous, with two locks, and one for the queue of each watcher:
 //! ```text
 //!   write:  state: commit, event into the outbox ──▶ watchers: outbox to queues, through selectors ──▶ wake
 //!   read:   state: take a snapshot

@@ -1,4 +1,4 @@
-//! Webhooks: servers that this one calls, over TLS, because an object of the cluster names them.
+//! Webhooks: servers that this one calls, over TLS, because an object of the cluster, a file or a flag names them.
 //!
 //! ```text
 //!   configuration ──▶ Target: URL, service ──▶ Transport: a connection that is idle, or a new one ──▶ POST ──▶ Answer

@@ -13,12 +13,12 @@ pub use stages::{StageError, Stages};
 
 use crate::plan::Loop;
 
-/// The kubelet of these nodes, which it registers; of `node-1` if none is named.
-pub fn kubelet(mut nodes: Vec<String>, rules: Rules, stages: Stages) -> Box<dyn Loop> {
+/// The kubelet of that version on these nodes, which it registers; on `node-1` if none is named.
+pub fn kubelet(mut nodes: Vec<String>, version: String, rules: Rules, stages: Stages) -> Box<dyn Loop> {
     if nodes.is_empty() {
         nodes.push("node-1".to_owned());
     }
-    Box::new(kubelet::Kubelet::new(nodes, rules, stages))
+    Box::new(kubelet::Kubelet::new(nodes, version, rules, stages))
 }
 
 /// The scheduler.

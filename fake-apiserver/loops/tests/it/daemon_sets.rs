@@ -13,7 +13,7 @@ fn world(rules: &str, nodes: usize) -> World {
     let mut loops = loops::workloads::all();
     loops.push(loops::nodes::scheduler());
     let nodes = (1..=nodes).map(|index| format!("node-{index}")).collect();
-    loops.push(loops::nodes::kubelet(nodes, rules.parse().unwrap(), Default::default()));
+    loops.push(loops::nodes::kubelet(nodes, String::new(), rules.parse().unwrap(), Default::default()));
     let mut world = World::new(loops);
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-node-lease"}});
     world.add_to("", &Resource::new("", "v1", "namespaces"), namespace);

@@ -1,4 +1,5 @@
-//! Custom resources: structural schemas and JSONPath, as pure functions.
+//! Custom resources: structural schemas, rules in CEL, JSONPath, and conversion reviews, as pure functions; and compiled schemas, which the
+//! servers of a process share.
 
 pub mod compiled;
 pub mod field_path;

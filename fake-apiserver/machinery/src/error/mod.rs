@@ -1,4 +1,4 @@
-//! The errors that clients can receive, as the API's `Status`. The only module that knows status codes.
+//! The errors that clients can receive, as the API's `Status`. The only module of this crate that knows status codes.
 //!
 //! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
 //! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.

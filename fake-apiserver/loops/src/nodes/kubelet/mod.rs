@@ -45,6 +45,7 @@ static PROFILE: Profile =
 /// The kubelets of some nodes.
 pub(super) struct Kubelet {
     nodes: Vec<String>,
+    version: String,
     rules: Book,
     /// The lives of pods so far, by uid.
     lives: HashMap<String, Life>,
@@ -57,9 +58,10 @@ pub(super) struct Kubelet {
 }
 
 impl Kubelet {
-    pub(super) fn new(nodes: Vec<String>, rules: Rules, stages: Stages) -> Kubelet {
+    pub(super) fn new(nodes: Vec<String>, version: String, rules: Rules, stages: Stages) -> Kubelet {
         let (lives, seen, addresses, player) = Default::default();
-        Kubelet { nodes, rules: Book::of(rules), lives, seen, addresses, stages: Shelf::of(stages), player }
+        let (rules, stages) = (Book::of(rules), Shelf::of(stages));
+        Kubelet { nodes, version, rules, lives, seen, addresses, stages, player }
     }
 
     /// Rules have changed: the pods that they may be about are looked at, and their object if they are wrong.

@@ -27,7 +27,7 @@ pub(super) fn address(index: usize) -> String {
 
 /// Registers a node, lets pods onto it once it is ready, and renews its lease. A node that somebody has deleted stays away, as of a kubelet that
 /// goes on. With stages of nodes they say when it is ready.
-pub(super) fn plan(nodes: &[String], name: &str, is_staged: bool, view: &View<'_>) -> Plan {
+pub(super) fn plan(nodes: &[String], version: &str, name: &str, is_staged: bool, view: &View<'_>) -> Plan {
     let Some(index) = nodes.iter().position(|node| node == name) else { return Plan::default() };
     let lease_key = Key { namespace: LEASE_NAMESPACE.to_owned(), name: name.to_owned() };
     let lease = view.objects.get(&LEASES, &lease_key);
@@ -38,7 +38,7 @@ pub(super) fn plan(nodes: &[String], name: &str, is_staged: bool, view: &View<'_
         (None, Some(_)) => return Plan::default(),
         (None, None) => {
             let key = Key { namespace: String::new(), name: name.to_owned() };
-            let mut object = registered(name, index, view.now);
+            let mut object = registered(name, version, index, view.now);
             if is_staged && let Some(status) = object["status"].as_object_mut() {
                 status.remove("conditions");
             }
@@ -98,7 +98,7 @@ fn new_lease(name: &str, node: &Value, now: Timestamp) -> Value {
     })
 }
 
-fn registered(name: &str, index: usize, now: Timestamp) -> Value {
+fn registered(name: &str, version: &str, index: usize, now: Timestamp) -> Value {
     let time = stamp(now);
     let condition = |kind: &str, status: &str, reason: &str, message: &str| {
         json!({
@@ -131,7 +131,7 @@ fn registered(name: &str, index: usize, now: Timestamp) -> Value {
             "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
             "nodeInfo": {
                 "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "rules://1", "kernelVersion": "",
-                "kubeProxyVersion": "", "kubeletVersion": "v1.37.1", "machineID": "", "operatingSystem": "linux",
+                "kubeProxyVersion": "", "kubeletVersion": version, "machineID": "", "operatingSystem": "linux",
                 "osImage": "", "systemUUID": "",
             },
         },

@@ -28,7 +28,7 @@ impl Kubelet {
     /// Registers a node, keeps its lease, and plays the stage that it comes to.
     pub(super) fn tend(&mut self, name: &str, view: &View<'_>) -> Plan {
         let is_staged = self.stages.is_about(Stageable::Node);
-        let mut plan = node::plan(&self.nodes, name, is_staged, view);
+        let mut plan = node::plan(&self.nodes, &self.version, name, is_staged, view);
         let key = Key { namespace: String::new(), name: name.to_owned() };
         // What is written now is looked at again.
         let is_written = plan.acts.iter().any(|act| matches!(act, Act::Update { resource, .. } if *resource == NODES));

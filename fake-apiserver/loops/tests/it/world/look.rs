@@ -35,7 +35,12 @@ impl World {
 
     /// A world with a node `node-1` and its kubelet, beside these loops.
     pub(crate) fn with_kubelet(mut loops: Vec<Box<dyn loops::Loop>>, rules: &str) -> World {
-        loops.push(loops::nodes::kubelet(vec!["node-1".to_owned()], rules.parse().unwrap(), Default::default()));
+        loops.push(loops::nodes::kubelet(
+            vec!["node-1".to_owned()],
+            String::new(),
+            rules.parse().unwrap(),
+            Default::default(),
+        ));
         let mut world = World::new(loops);
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-node-lease"}});
         world.add_to("", &Resource::new("", "v1", "namespaces"), namespace);
