@@ -28,6 +28,8 @@ pub struct Case {
     pub(crate) watches: usize,
     /// Whether the content is sent as protobuf.
     pub(crate) protobuf: bool,
+    /// Whether a webhook is asked.
+    pub(crate) webhook: bool,
 }
 
 const JSON: &str = "application/json";
@@ -56,7 +58,7 @@ const fn patch(media: &'static str, path: &'static str, body: &'static str) -> T
 }
 
 const fn case(name: &'static str, before: &'static [Template], request: Template) -> Case {
-    Case { name, before, each: None, request, watches: 0, protobuf: false }
+    Case { name, before, each: None, request, watches: 0, protobuf: false, webhook: false }
 }
 
 const MAP: Template = post(MAPS, include_str!("objects/config_map.json"));
@@ -152,7 +154,11 @@ pub const CASES: &[Case] = &[
     Case { watches: 10, ..case("create a config map that ten watches see", &[], MAP) },
     case("create a config map past a quota", &[QUOTA, QUOTA_STATUS], MAP),
     case("create a config map past a policy", &[POLICY, BINDING], MAP),
+    Case { webhook: true, ..case("create a config map past a webhook", &[], MAP) },
 ];
+
+/// The configuration of the webhook, whose content is known once there is one.
+pub(crate) const WEBHOOK: Template = post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "");
 
 /// The watch of what is written.
 pub(crate) const WATCH: Template = get("/api/v1/namespaces/default/configmaps?watch=true");
@@ -176,7 +182,8 @@ impl Template {
         self.with_body(&number, content)
     }
 
-    fn with_body(&self, number: &str, body: Vec<u8>) -> Vec<u8> {
+    /// The same with any content.
+    pub(crate) fn with_body(&self, number: &str, body: Vec<u8>) -> Vec<u8> {
         let Template { method, path, media, accept, .. } = self;
         let (path, length) = (path.replace(NUMBER, number), body.len());
         let head = format!(

@@ -13,6 +13,7 @@ mod connection;
 mod forks;
 mod measure;
 mod table;
+mod webhook;
 mod work;
 
 pub use cases::{CASES, Case};

@@ -1,8 +1,9 @@
 //! The measurement: a server, a client, and the counts before and after.
 
-use crate::cases::{CASES, Case, TOKEN, Template, WATCH};
+use crate::cases::{CASES, Case, TOKEN, Template, WATCH, WEBHOOK};
 use crate::connection::Connection;
 use crate::table::{Row, Table};
+use crate::webhook;
 use crate::work::Costs;
 use anyhow::Context;
 use fake_apiserver::FakeApiServer;
@@ -71,6 +72,9 @@ impl Ready {
         }
         for (template, number) in case.each.iter().flat_map(|each| (0..requests).map(move |number| (each, number))) {
             connection.exchange(&template.request(number))?;
+        }
+        if case.webhook {
+            connection.exchange(&WEBHOOK.with_body("", webhook::start()?.into_bytes()))?;
         }
         let requests = match case.protobuf {
             false => (0..requests).map(|number| case.request.request(number)).collect(),
