@@ -17,6 +17,8 @@ use tracing::warn;
 
 /// The variable by which clients find their kubeconfig.
 pub(crate) const KUBECONFIG: &str = "KUBECONFIG";
+/// The variable by which kubectl finds its cache.
+const KUBECTL_CACHE: &str = "KUBECACHEDIR";
 /// The variables by which a command finds the control port.
 pub(crate) const CONTROL_URL: &str = "FAKE_APISERVER_CONTROL_URL";
 pub(crate) const CONTROL_TOKEN: &str = "FAKE_APISERVER_CONTROL_TOKEN";
@@ -60,6 +62,8 @@ pub(crate) async fn around(flags: &Flags, command: &[OsString]) -> anyhow::Resul
     settle(&server).await?;
     let mut child = Command::new(&command[0]);
     child.args(&command[1..]).env(KUBECONFIG, &kubeconfig);
+    // kubectl remembers by address what is served, and an address may have been another server's.
+    child.env(KUBECTL_CACHE, folder.path().join("cache"));
     if let Some(door) = &door {
         child.env(CONTROL_URL, door.url()).env(CONTROL_TOKEN, door.token());
     }

@@ -98,7 +98,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Way::Port => Endpoint::Port,
         Way::Sni => Endpoint::Sni,
     };
-    let from = arguments.seed.clone().map(From::Seed);
+    let from = arguments.seed.clone().map(|seed| From { seed: Some(seed), ..From::default() });
     let idle_seconds = Some(arguments.idle).filter(|seconds| *seconds > 0);
     let wanted = NewCluster { from, endpoint, idle_seconds, ..NewCluster::default() };
     let (method, path) = match &arguments.name {

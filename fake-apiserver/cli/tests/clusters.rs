@@ -182,7 +182,13 @@ fn one_fills_a_seed_and_others_wait_for_it() {
     // Who was to fill it is gone: another one has to.
     let begun = server.must("PUT", "/seeds/def", &json!({}));
     server.must("DELETE", &format!("/clusters/{}", begun["fill"]["name"].as_str().expect("a name")), &Value::Null);
-    assert_eq!(server.must("PUT", "/seeds/def", &json!({"timeoutSeconds": 0}))["ready"], false);
+    let begun = server.must("PUT", "/seeds/def", &json!({"timeoutSeconds": 0}));
+    // So is the one who waits.
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| server.must("PUT", "/seeds/def", &json!({})));
+        server.must("DELETE", &format!("/clusters/{}", begun["fill"]["name"].as_str().expect("a name")), &Value::Null);
+        assert!(waiting.join().expect("an answer")["fill"]["name"].is_string());
+    });
 }
 
 #[test]
@@ -198,6 +204,9 @@ fn wrong_words_change_nothing() {
         ("POST", "/clusters", json!({"from": {"cluster": "takn"}}), 404),
         ("POST", "/clusters", json!({"from": {"seed": "none"}}), 404),
         ("POST", "/clusters", json!({"nam": "a"}), 400),
+        ("POST", "/clusters", json!({"from": {"seed": "none", "snapshot": "none"}}), 422),
+        ("POST", "/clusters/taken/clusters", json!({"name": "a"}), 409),
+        ("PUT", "/clusters/taken/seeds/a", json!({}), 409),
         ("DELETE", "/clusters/default", Value::Null, 409),
         ("DELETE", "/clusters/none", Value::Null, 404),
         ("GET", "/clusters/none", Value::Null, 404),
@@ -227,6 +236,8 @@ fn a_cluster_has_a_port_and_users_of_its_own() {
     assert!(!https.contains("/clusters/") && one["kubeconfig"].as_str().expect("a text").contains(https), "{one}");
     assert_eq!(create(&url, "own"), 201);
     assert_eq!(names(&two), Vec::<String>::new());
+    let asked = server.must("GET", "/clusters/one", &Value::Null);
+    assert_eq!(asked["users"], one["users"]);
     let made = one["users"][1]["token"].as_str().expect("a token was made");
     let code = |url: &str, token: &str| exchange(&format!("{url}{MAPS}"), token, "GET", &Value::Null).0;
     assert_eq!((code(&url, "ann-of-one"), code(&url, made)), (200, 200));

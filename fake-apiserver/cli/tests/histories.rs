@@ -141,8 +141,31 @@ fn a_cluster_begins_with_a_snapshot() {
     server.must("POST", "/clusters/one/reset", &json!({}));
     assert_eq!(get("kept").0, 200);
     assert_eq!(server.api("GET", &format!("{CONFIG_MAPS}/later"), &Value::Null).0, 200);
+    // Another one begins with a snapshot of that one.
+    exchange(&server.url, token, "POST", &format!("/clusters/one{CONFIG_MAPS}"), r#"{"metadata": {"name": "own"}}"#);
+    server.must("POST", "/clusters/one/snapshots", &json!({"name": "t"}));
+    exchange(&server.url, token, "DELETE", &format!("/clusters/one{CONFIG_MAPS}/own"), "");
+    let made = server.must("POST", "/clusters", &json!({"name": "two", "from": {"cluster": "one", "snapshot": "t"}}));
+    let token = made["token"].as_str().expect("a token");
+    assert_eq!(exchange(&server.url, token, "GET", &format!("/clusters/two{CONFIG_MAPS}/own"), "").0, 200);
     let (code, refusal) = server.control("POST", "/clusters", &json!({"from": {"snapshot": "z"}}));
     assert!(code == 404 && refusal["message"].as_str().expect("a text").contains("snapshots \"z\""), "{refusal}");
+}
+
+#[test]
+fn a_cluster_has_the_nodes_of_the_server() {
+    let server = Server::start(&["--like-a-cluster", "--nodes=a,b"]);
+    server.must("POST", "/settle", &json!({"timeoutSeconds": 60}));
+    let made = server.must("POST", "/clusters", &json!({"name": "one"}));
+    let token = made["token"].as_str().expect("a token");
+    let pods = "/clusters/one/api/v1/namespaces/default/pods";
+    let pod =
+        json!({"metadata": {"name": "p"}, "spec": {"nodeName": "b", "containers": [{"name": "c", "image": "i"}]}});
+    let (code, refusal) = exchange(&server.url, token, "POST", pods, &pod.to_string());
+    assert_eq!(code, 201, "{refusal}");
+    server.must("POST", "/clusters/one/settle", &json!({"timeoutSeconds": 60}));
+    let (_, pod) = exchange(&server.url, token, "GET", &format!("{pods}/p"), "");
+    assert_eq!(pod["status"]["phase"], "Running");
 }
 
 #[test]

@@ -72,6 +72,24 @@ fn watches_are_listed_and_ended_by_a_pattern() {
 }
 
 #[test]
+fn a_rule_about_watches_waits_for_one() {
+    let server = Server::start(&[]);
+    assert_eq!(server.create("one"), 201);
+    let rule = json!({"name": "cut", "times": 1, "match": {"resources": ["configmaps"]}, "actions": [{"watch": {"do": "end"}}]});
+    let added = server.must("POST", "/faults", &rule);
+    // An informer lists first.
+    assert_eq!(server.api("GET", CONFIG_MAPS, &Value::Null).0, 200);
+    let of = format!("/faults/{}", added["id"].as_str().expect("an id"));
+    assert_eq!(server.must("GET", &of, &Value::Null)["status"], json!({"seen": 0, "struck": 0, "left": 1}));
+    assert!(watch(&server, "&resourceVersion=0&timeoutSeconds=100").next().is_none());
+    assert_eq!(server.must("GET", &of, &Value::Null)["status"]["struck"], 1);
+    // Its name is taken.
+    assert_eq!(server.control("POST", "/faults", &rule).0, 409);
+    assert_eq!(server.control("PUT", "/faults", &json!([rule, rule])).0, 409);
+    assert_eq!(server.must("GET", "/faults", &Value::Null)["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn revisions_are_taken_without_a_change() {
     let server = Server::start(&[]);
     assert_eq!(server.create("one"), 201);

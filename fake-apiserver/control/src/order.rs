@@ -107,6 +107,7 @@ pub enum Order {
     /// Saves the objects.
     Save {
         /// The snapshot's name.
+        #[serde(alias = "name")]
         snapshot: String,
     },
     /// Takes in a snapshot that was saved to a file.
@@ -242,17 +243,20 @@ pub struct ClusterUser {
     pub token: Option<String>,
 }
 
-/// The first objects of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The first objects of a cluster; the present ones of the first cluster, if nothing is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum From {
-    /// The present objects of a cluster.
-    Cluster(String),
-    /// A seed that is ready.
-    Seed(String),
-    /// A snapshot of the cluster that is told to make it.
-    Snapshot(String),
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct From {
+    /// A seed that is ready. It stands alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
+    /// The present objects of a cluster; the first one by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// In their place: those of a snapshot of that cluster, with their revisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// A change of a replica. What is absent stays as it is.
@@ -372,6 +376,19 @@ pub enum Revisions {
 }
 
 impl Order {
+    /// Whether it is about clusters or seeds, which are all beside the first cluster.
+    pub fn is_about_clusters(&self) -> bool {
+        matches!(
+            self,
+            Order::CreateCluster(_)
+                | Order::EnsureCluster(_)
+                | Order::DeleteCluster { .. }
+                | Order::EnsureSeed { .. }
+                | Order::SeedReady { .. }
+                | Order::ForgetSeed { .. }
+        )
+    }
+
     /// A fault of the requests that a pattern matches, with one action.
     pub fn fault(on: Match, action: crate::fault::Action) -> Order {
         Order::AddFault(Rule { on, actions: vec![action], ..Rule::default() })

@@ -115,6 +115,12 @@ impl Refusal {
         Self::new(410, "Expired", message).about(kind, "", Vec::new())
     }
 
+    /// 410: the record does not reach back that far.
+    pub fn forgotten(kind: &str, cursor: u64, oldest: u64) -> Self {
+        let message = format_args!("what came behind cursor {cursor} is forgotten: the record begins behind {oldest}");
+        Self::new(410, "Expired", message).about(kind, "", Vec::new())
+    }
+
     /// 413: too long.
     pub fn too_large(limit: usize) -> Self {
         Self::new(413, "RequestEntityTooLarge", format_args!("the body is longer than {limit} bytes"))

@@ -46,6 +46,9 @@ pub struct Request {
     pub namespace: String,
     /// The object's name.
     pub name: String,
+    /// The kind of a patch, as `kubectl patch --type` has it (`json`, `merge`, `strategic`), or `apply`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch_type: Option<String>,
     /// The object in the body, whatever its form on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,

@@ -101,6 +101,7 @@ mod tests {
             subresource: String::new(),
             namespace: String::new(),
             name: String::new(),
+            patch_type: None,
             body: Some(body),
             code: 200,
             error: None,

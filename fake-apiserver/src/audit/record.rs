@@ -45,6 +45,8 @@ pub struct RequestRecord {
     pub namespace: String,
     /// Name in the path, or the only one that a list or watch selects.
     pub name: String,
+    /// The kind of a patch, as `kubectl patch --type` has it (`json`, `merge`, `strategic`), or `apply`.
+    pub patch_type: Option<&'static str>,
     /// The object in the body, if it could be decoded.
     pub body: Option<Value>,
     /// The HTTP status of the response; 0 if a fault has kept it from the client. A watch is recorded at its beginning.
@@ -83,6 +85,7 @@ impl RequestRecord {
             subresource: self.subresource.clone(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
+            patch_type: self.patch_type.map(str::to_owned),
             body: self.body.clone(),
             code: self.code,
             error: self.error,

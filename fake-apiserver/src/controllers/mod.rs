@@ -112,6 +112,8 @@ pub struct Step {
 pub struct Controllers {
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
+    /// With which they were started.
+    pub(crate) settings: Settings,
     pub(crate) living: Option<Living>,
     #[cfg(feature = "controllers")]
     pub(crate) ported: Option<Ported>,

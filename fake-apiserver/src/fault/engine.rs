@@ -6,6 +6,7 @@ use crate::recorder::Recorder;
 use control::fault::{Action, Rule};
 use control::recording::What;
 use control::{FaultAnswer, FaultStatus, Refusal, Requested};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -152,12 +153,13 @@ impl Faults {
     /// Adds a rule behind the others.
     ///
     /// # Errors
-    /// If there are too many.
+    /// If there are too many, or one has its name.
     pub(crate) fn add_rule(&self, rule: Rule) -> Result<FaultAnswer, Refusal> {
         let mut rules = self.rules();
         if rules.rules.len() >= MOST {
             return Err(too_many());
         }
+        check_names(rules.rules.iter().map(|armed| &armed.rule).chain([&rule]))?;
         self.arm(&mut rules, rule);
         Ok(rules.rules.last().expect("one was added").answer())
     }
@@ -165,11 +167,12 @@ impl Faults {
     /// Puts rules in the place of all others, between two requests.
     ///
     /// # Errors
-    /// If there are too many; then nothing changes.
+    /// If there are too many, or two have one name; then nothing changes.
     pub(crate) fn replace(&self, new: Vec<Rule>) -> Result<Vec<FaultAnswer>, Refusal> {
         if new.len() > MOST {
             return Err(too_many());
         }
+        check_names(&new)?;
         let mut rules = self.rules();
         self.remove_all(&mut rules);
         for rule in new {
@@ -250,6 +253,10 @@ impl Faults {
             if about == About::PlainConnections && actions.iter().any(|action| matches!(action, Action::Tls(_))) {
                 continue;
             }
+            // An informer's list does not use up what is meant for its watch.
+            if actions.iter().any(Action::is_about_watches) && request.verb() != "watch" {
+                continue;
+            }
             if about == About::Arrivals && !actions.iter().any(Action::is_before_authorization) {
                 match armed.seen < armed.rule.skip {
                     true => continue,
@@ -314,6 +321,15 @@ impl Faults {
 
     fn rules(&self) -> MutexGuard<'_, Rules> {
         self.rules.lock().expect("no holder of this lock can panic")
+    }
+}
+
+/// Checks that no two rules have one name.
+fn check_names<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Result<(), Refusal> {
+    let mut names = HashSet::new();
+    match rules.into_iter().filter_map(|rule| rule.name.as_deref()).find(|name| !names.insert(*name)) {
+        Some(name) => Err(Refusal::conflict("faults", name, format_args!("faults {name:?} already exists"))),
+        None => Ok(()),
     }
 }
 

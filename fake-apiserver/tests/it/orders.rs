@@ -247,7 +247,11 @@ async fn a_snapshot_is_put_back_and_watches_follow() {
     assert_eq!(seen, ["DELETED other", "ADDED kept"]);
     let back = client.get(&format!("{CONFIG_MAPS}/kept")).await.expect(200);
     assert_eq!(back["metadata"]["uid"], kept["metadata"]["uid"]);
+    let level = client.get(CONFIG_MAPS).await.expect(200);
     server.obey(restore(Revisions::Bump)).await.expect("it is there");
+    let watch = format!("{CONFIG_MAPS}?watch=true&resourceVersion={}", text(&level, "/metadata/resourceVersion"));
+    let mut late = Client::new(&server).await.watch(&watch, &[]).await;
+    assert_eq!(late.next().await.expect("an error")["object"]["code"], 410);
     let old = text(&kept, "/metadata/resourceVersion").to_owned();
     let watch = format!("{CONFIG_MAPS}?watch=true&resourceVersion={old}");
     let mut late = Client::new(&server).await.watch(&watch, &[]).await;

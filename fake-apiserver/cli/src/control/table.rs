@@ -112,7 +112,7 @@ pub(super) const ROUTES: &[Route] = &[
     route("PUT", "/snapshots/{snapshot}", Order("import"), Text("content"), "Takes in a snapshot from a file").created(),
     route("DELETE", "/snapshots/{snapshot}", Order("forget"), Nothing, "Forgets a snapshot"),
     route("POST", "/snapshots/{snapshot}/restore", Order("restore"), Words, "Puts the objects of a snapshot in the place of those that there are"),
-    route("POST", "/reset", Order("reset"), Words, "The server as it was at its start, or with the objects of a snapshot"),
+    route("POST", "/reset", Order("reset"), Words, "Objects, faults, replicas and controllers as at the start, or with the objects of a snapshot"),
     route("POST", "/seed", Order("seed"), Text("objects"), "Applies objects, a stream of YAML or JSON: all, or none"),
     route("POST", "/objects/wait", Question("waitObject"), Words, "An object, once it contains something, an expression is true of it, or it is gone"),
     route("GET", "/requests", Question("requests"), Query, "Recorded requests: verb, resource, namespace, name, user, userAgent, since, limit, writes"),

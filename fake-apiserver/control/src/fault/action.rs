@@ -361,6 +361,11 @@ impl Action {
         matches!(self, Action::Tls(_) | Action::Connection(Connection { when: When::BeforeRead, .. }))
     }
 
+    /// Whether it is about the events of watches.
+    pub fn is_about_watches(&self) -> bool {
+        matches!(self, Action::Watch(_) | Action::Events(_))
+    }
+
     /// Whether a real server fails so before it asks what the user may do.
     pub fn is_before_authorization(&self) -> bool {
         matches!(self, Action::Preset(preset) if preset.is_before_authorization())

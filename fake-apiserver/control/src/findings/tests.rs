@@ -33,6 +33,7 @@ fn request(cursor: u64, line: &str, body: Option<Value>) -> Request {
         code: rest[0].parse().unwrap(),
         error: None,
         items: None,
+        patch_type: None,
         revision: rest.get(1).map(|revision| revision.parse().unwrap()),
         authentication_error: None,
         fault: None,

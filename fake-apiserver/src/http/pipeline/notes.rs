@@ -10,8 +10,8 @@ use crate::http::respond::Shown;
 use crate::http::route::ResourcePath;
 use crate::http::zpages::{self, Asked};
 use crate::registry::Served;
-use http::Response;
 use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::{Method, Response};
 use tokio::time::Instant;
 
 /// The response; a watch is counted until it ends.
@@ -75,6 +75,7 @@ impl Exchange<'_> {
             subresource: path.subresource.into(),
             namespace: path.namespace().into(),
             name: self.name().into(),
+            patch_type: patch_type(&self.parts.method, header(self.parts, CONTENT_TYPE)),
             body: body.map(Into::into),
             code,
             error,
@@ -85,5 +86,18 @@ impl Exchange<'_> {
             annotations: trace.annotations,
         };
         self.replica.cluster.log.add(record, trace.watched.as_ref());
+    }
+}
+
+/// The kind of a patch with that content.
+fn patch_type(method: &Method, content_type: &str) -> Option<&'static str> {
+    let media = content_type.split(';').next().unwrap_or_default().trim();
+    match media {
+        _ if method != Method::PATCH => None,
+        "application/json-patch+json" => Some("json"),
+        "application/merge-patch+json" => Some("merge"),
+        "application/strategic-merge-patch+json" => Some("strategic"),
+        _ if media.starts_with("application/apply-patch+") => Some("apply"),
+        _ => None,
     }
 }

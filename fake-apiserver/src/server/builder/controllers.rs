@@ -165,6 +165,7 @@ impl FakeApiServer {
         self.controllers = Some(Controllers {
             store: self.cluster.store.clone(),
             recorder: self.cluster.log.recorder().clone(),
+            settings: settings.clone(),
             living,
             #[cfg(feature = "controllers")]
             ported: token.map(|token| self.start_ported(settings, token)),

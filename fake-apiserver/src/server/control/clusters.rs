@@ -11,7 +11,7 @@ use super::state::Control;
 use crate::auth::User;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::commit::content::Content;
-use crate::controllers::{Controllers, Settings};
+use crate::controllers::Settings;
 use crate::http::{name_of_cluster, path_of_cluster};
 use crate::ids::Ids;
 use crate::server::replica::Way;
@@ -30,6 +30,8 @@ const MOST: usize = 20_000;
 const MOST_SEEDS: usize = 1_000;
 /// The beginning of the names of clusters that seeds are filled in.
 const FILLING: &str = "seed";
+/// The time without a request after which a cluster that is being filled is given up, in seconds.
+const FILLED_WITHIN: u32 = 300;
 /// The longest name.
 const LONGEST_NAME: usize = 63;
 
@@ -53,17 +55,36 @@ impl FakeApiServer {
             return Err(Refusal::conflict("clusters", &name, why));
         }
         let users = own_users(&name, &new, &self.cluster.ids)?;
-        let content = match &new.from {
-            Some(From::Snapshot(name)) => Some(self.control.snapshot(name)?),
-            _ => None,
-        };
-        let seed = match &new.from {
-            None | Some(From::Snapshot(_)) => self.freeze().await,
-            Some(From::Cluster(name)) if name == FIRST => self.freeze().await,
-            Some(From::Cluster(name)) => self.other(name)?.freeze().await,
-            Some(From::Seed(name)) => self.seed_of(name)?,
+        let (seed, content) = match new.from.clone().unwrap_or_default() {
+            From { seed: Some(seed), cluster: None, snapshot: None } => (self.seed_of(&seed)?, None),
+            From { seed: Some(seed), .. } => {
+                let why = "a seed stands alone: it is no snapshot, and of no cluster";
+                return Err(Refusal::invalid("clusters", &name, vec![Cause::invalid("from.seed", seed, why)]));
+            }
+            From { seed: None, cluster, snapshot } => match cluster.filter(|cluster| cluster != FIRST) {
+                None => self.begun(snapshot).await?,
+                Some(cluster) => self.other(&cluster)?.begun(snapshot).await?,
+            },
         };
         self.add_cluster(&name, &seed, &NewCluster { users, ..new }, content).await
+    }
+
+    /// The beginning of a cluster: the present objects, and those of a snapshot, if one is named.
+    async fn begun(&self, snapshot: Option<String>) -> Result<(Seed, Option<Content>), Refusal> {
+        let content = snapshot.map(|name| self.control.snapshot(&name)).transpose()?;
+        Ok((self.freeze().await, content))
+    }
+
+    /// Refuses what only the first cluster is told: clusters and seeds are all beside it.
+    pub(super) fn check_first(&self) -> Result<(), Refusal> {
+        match self.control.is_first {
+            true => Ok(()),
+            false => Err(Refusal::conflict(
+                "clusters",
+                "",
+                "clusters and seeds are made beside the first cluster, not beside this one",
+            )),
+        }
     }
 
     /// The cluster of that name, or a new one.
@@ -126,6 +147,8 @@ impl FakeApiServer {
         let (replica, holds) = (running.inner().clone(), Holds::of(new));
         let mut control = Control::of(&replica.cluster, &self.control.clock);
         control.holds = holds;
+        control.is_first = false;
+        control.users.clone_from(&new.users);
         if let Some(content) = &content {
             control.first = content.clone();
         }
@@ -139,9 +162,11 @@ impl FakeApiServer {
             controllers: None,
         };
         server.replicas.push(running);
-        let kinds = self.controllers.iter().flat_map(Controllers::all).collect();
-        // Those that are clients over a connection have one to the first cluster only.
-        server.start_controllers(&Settings { kinds, ..Settings::default() }, None);
+        if let Some(controllers) = &self.controllers {
+            // It has begun with what a cluster comes with. Those that are clients over a connection have one to the first cluster only.
+            let settings = Settings { furnished: false, ..controllers.settings.clone() };
+            server.start_controllers(&settings, None);
+        }
         let server = Arc::new(server);
         if let Some(content) = &content {
             server.rewind(content).await;
@@ -160,7 +185,7 @@ impl FakeApiServer {
         let (cluster, end) = (server.cluster.clone(), server.shutdown.clone());
         let life = Life { name: name.to_owned(), cluster, clusters: Arc::downgrade(clusters), end };
         life.begin(new, &server.control.holds)?;
-        Ok(ClusterAnswer { users: new.users.clone(), ..server.as_cluster(name) })
+        Ok(server.as_cluster(name))
     }
 
     pub(super) fn delete_cluster(&self, name: &str) -> Result<Answer, Refusal> {
@@ -206,7 +231,7 @@ impl FakeApiServer {
             token: self.admin_token.clone(),
             kubeconfig: self.kubeconfig(),
             revision: self.cluster.store.revision().to_string(),
-            users: Vec::new(),
+            users: self.control.users.clone(),
         }
     }
 
@@ -263,7 +288,10 @@ impl FakeApiServer {
         }
         let cluster = clusters.next(FILLING);
         self.check_new(&cluster)?;
-        self.add_cluster(&cluster, &self.freeze().await, &NewCluster::default(), None).await?;
+        // Its maker may be killed. Without a record of requests that is not seen.
+        let idle_seconds = self.cluster.log.is_on().then_some(FILLED_WITHIN);
+        let new = NewCluster { idle_seconds, ..NewCluster::default() };
+        self.add_cluster(&cluster, &self.freeze().await, &new, None).await?;
         let filled = self.other(&cluster)?;
         filled.put_back(&self.control.first).await;
         clusters.seeds().insert(name.to_owned(), Filled::Not(cluster.clone()));

@@ -21,7 +21,7 @@ pub(in crate::server) struct Clusters<Server> {
     pub(in crate::server) beside: Arc<Beside<Replica>>,
     all: Mutex<BTreeMap<String, Arc<Server>>>,
     seeds: Mutex<BTreeMap<String, Filled>>,
-    /// The number of changes of seeds so far.
+    /// The number of changes of seeds and removals of clusters so far.
     pub(super) changes: watch::Sender<u64>,
     /// Held while a seed is looked for, and made if there is none.
     pub(super) seeding: tokio::sync::Mutex<()>,
@@ -49,12 +49,13 @@ impl<Server: End> Clusters<Server> {
         self.seeds.lock().expect("no holder of this lock can panic")
     }
 
-    /// Removes a cluster: its watches end, and its URL is nobody's.
+    /// Removes a cluster: its watches end, and its URL is nobody's. If it was being filled for a seed, the next who asks for that fills it.
     pub(super) fn remove(&self, name: &str) {
         let removed = self.all().remove(name);
         self.beside.remove(name);
         if let Some(cluster) = removed {
             cluster.end();
+            self.changes.send_modify(|changes| *changes += 1);
         }
     }
 

@@ -72,6 +72,9 @@ impl Obeys for FakeApiServer {
 
 impl FakeApiServer {
     async fn carry_out(&self, order: Order) -> Result<Answer, Refusal> {
+        if order.is_about_clusters() {
+            self.check_first()?;
+        }
         match order {
             Order::AddFault(rule) => self.add_fault(rule).map(Box::new).map(Answer::Fault),
             Order::ReplaceFaults { rules } => self.replace_faults(rules).map(|items| Answer::Faults { items }),

@@ -68,6 +68,8 @@ impl FakeApiServer {
             Revisions::Continue => Ok(self.put_back(&content).await),
             Revisions::Bump => {
                 let answer = self.put_back(&content).await;
+                // Those too get 410 that have seen all of it.
+                self.cluster.store.advance(1);
                 self.compact();
                 self.disconnect_watches();
                 Ok(answer)

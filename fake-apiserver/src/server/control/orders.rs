@@ -9,7 +9,7 @@ use control::{Answer, Cause, ClockAnswer, FaultAnswer, Pace, Refusal, Rule, Sett
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// The longest time that is waited for the loops when the clock was moved.
+/// The longest time that is waited for the controllers when the clock was moved.
 const WHAT_IS_DUE: Duration = Duration::from_secs(5);
 
 /// The most revisions that are taken at a time.
@@ -110,9 +110,9 @@ impl FakeApiServer {
         let ticket = self.cluster.reconcilers.ticket();
         self.cluster.reconcilers.note_due(&ticket);
         ticket.done().await;
-        if let Some(living) = self.controllers.as_ref().and_then(|controllers| controllers.living.as_ref()) {
-            // Loops that do not come to rest are named when a test waits for that.
-            tokio::time::timeout(WHAT_IS_DUE, living.settled()).await.ok();
+        if let Some(controllers) = &self.controllers {
+            // Those that do not come to rest are named when a test waits for that.
+            tokio::time::timeout(WHAT_IS_DUE, controllers.quiet()).await.ok();
         }
     }
 

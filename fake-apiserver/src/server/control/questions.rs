@@ -57,6 +57,11 @@ impl FakeApiServer {
             return Err(Refusal::conflict("requests", "", "this server does not record requests"));
         }
         let (count, records) = self.cluster.log.since(usize::try_from(cursor).unwrap_or(usize::MAX));
+        let first = records.first().map_or(count, |(number, _)| number.saturating_sub(1)) as u64;
+        // From the beginning on means what there is.
+        if (1..first).contains(&cursor) {
+            return Err(Refusal::forgotten("requests", cursor, first));
+        }
         let requests = records.into_iter().map(|(number, record)| record.request(number as u64)).collect();
         Ok((count as u64, requests))
     }

@@ -5,7 +5,7 @@ use super::lives::Holds;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::commit::content::Content;
-use control::Refusal;
+use control::{ClusterUser, Refusal};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -18,6 +18,10 @@ pub(in crate::server) struct Control<Server> {
     /// The objects at the start.
     pub(super) first: Content,
     snapshots: Mutex<BTreeMap<String, Content>>,
+    /// Whether it is the state of the first cluster, beside which the others are.
+    pub(super) is_first: bool,
+    /// The users of this cluster alone, but for its administrator.
+    pub(super) users: Vec<ClusterUser>,
     /// The clusters beside this one.
     pub(in crate::server) clusters: Arc<Clusters<Server>>,
     /// The holds of this cluster.
@@ -30,8 +34,8 @@ impl<Server> Control<Server> {
     /// The state of a server with that clock, which begins with the objects of `cluster`.
     pub(in crate::server) fn of(cluster: &Cluster, clock: &Arc<dyn Clock>) -> Control<Server> {
         let first = Content::of(&cluster.store, &cluster.catalog().registry);
-        let (snapshots, clusters, holds, replacing) = Default::default();
-        Control { clock: clock.clone(), first, snapshots, clusters, holds, replacing }
+        let (users, snapshots, clusters, holds, replacing) = Default::default();
+        Control { clock: clock.clone(), first, is_first: true, users, snapshots, clusters, holds, replacing }
     }
 
     pub(super) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Content>> {
