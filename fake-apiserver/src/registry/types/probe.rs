@@ -57,12 +57,27 @@ fn handler(handlers: &At<'_, '_>, known: &[&str], errors: &mut Errors) {
             one.field("path").set(errors);
             port(one.field("port"), errors);
             one.field("scheme").one_of(&["HTTP", "HTTPS"], errors);
+            http_headers(&one.field("httpHeaders"), errors);
         }
         "tcpSocket" | "grpc" => port(one.field("port"), errors),
         _ => {}
     }
     for extra in given {
         handlers.field(extra).forbidden("may not specify more than 1 handler type", errors);
+    }
+}
+
+/// The headers of a request, each of which has a name (`IsHTTPHeaderName`). Errors are about all of them together.
+fn http_headers(headers: &At<'_, '_>, errors: &mut Errors) {
+    let why = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is \
+        '[-A-Za-z0-9]+')";
+    for header in headers.items() {
+        let name = header.field("name");
+        let is_name =
+            |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_name(name.text()) {
+            headers.invalid_value(name.text(), why, errors);
+        }
     }
 }
 
