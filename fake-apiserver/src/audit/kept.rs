@@ -6,6 +6,11 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// The size of a node of an object of `serde_json`, in bytes, which even one of one field has.
+const NODE: usize = 640;
+/// The fields that a node has at least, but for the first.
+const NODE_MEMBERS: usize = 5;
+
 pub(super) struct Kept {
     /// The records, oldest first, each with its size in bytes.
     records: VecDeque<(usize, Arc<RequestRecord>)>,
@@ -70,7 +75,8 @@ fn tree_bytes(tree: &Value) -> usize {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(tree_bytes).sum(),
         Value::Object(members) => {
-            members.iter().map(|(name, value)| size_of::<String>() + name.len() + tree_bytes(value)).sum()
+            let nodes = members.len().div_ceil(NODE_MEMBERS) * NODE;
+            nodes + members.iter().map(|(name, value)| name.len() + tree_bytes(value)).sum::<usize>()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };

@@ -154,13 +154,16 @@ async fn gone(ground: &Ground) -> Result<String> {
         own.control("POST", "/snapshots", json!({"snapshot": name}).to_string()).await?;
     }
     own.control("DELETE", "/snapshots/forgotten", "").await?;
-    let from = |snapshot: &str| json!({"name": "copy", "from": {"snapshot": snapshot}}).to_string();
+    let from = |cluster: &str, snapshot: &str| {
+        json!({"name": "copy", "from": {"cluster": cluster, "snapshot": snapshot}}).to_string()
+    };
     let mut codes = Vec::new();
-    codes.push(own.control("POST", "/clusters", from("never")).await?.0);
-    codes.push(own.control("POST", "/clusters", from("forgotten")).await?.0);
-    codes.push(port.ask("POST", "/clusters", from("theirs")).await?.0);
-    codes.push(own.control("POST", "/clusters", from("theirs")).await?.0);
-    own.control("DELETE", "/clusters/copy", "").await?;
+    for (cluster, snapshot) in
+        [("source", "never"), ("source", "forgotten"), ("default", "theirs"), ("source", "theirs")]
+    {
+        codes.push(port.ask("POST", "/clusters", from(cluster, snapshot)).await?.0);
+    }
+    port.ask("DELETE", "/clusters/copy", "").await?;
     own.gone().await?;
     Ok(codes.iter().map(u16::to_string).collect::<Vec<_>>().join(" "))
 }
