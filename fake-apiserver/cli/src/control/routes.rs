@@ -23,6 +23,8 @@ const CLUSTER: &str = "default";
 const LONGEST: usize = 3 * 1024 * 1024;
 /// The most bytes of objects: of a seed, or a snapshot.
 const LONGEST_OBJECTS: usize = 256 * 1024 * 1024;
+/// The most bytes that are read of what is too long.
+const PASSED_OVER: u64 = 64 * 1024 * 1024;
 /// The time that a client has for the body of a request.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The most orders in one request.
@@ -217,9 +219,18 @@ async fn orders(server: &dyn Obeys, orders: Value) -> Result<Response<Reply>, Re
     Ok(json(200, &serde_json::json!({"items": items})))
 }
 
+/// Reads a body, and keeps nothing of it.
+async fn pass_over(mut body: Incoming) {
+    while let Some(Ok(_)) = body.frame().await {}
+}
+
 async fn read(body: Incoming, limit: usize) -> Result<Vec<u8>, Refusal> {
-    // Not even begun to read, if its head says so.
-    if body.size_hint().lower() > limit as u64 {
+    // Not even begun to read, if its head says so. But a client that sends all before it reads should see why.
+    let length = body.size_hint().lower();
+    if length > limit as u64 {
+        if length <= PASSED_OVER {
+            tokio::time::timeout(PATIENCE, pass_over(body)).await.ok();
+        }
         return Err(Refusal::too_large(limit));
     }
     let collected = tokio::time::timeout(PATIENCE, Limited::new(body, limit).collect()).await;
