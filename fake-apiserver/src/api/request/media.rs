@@ -31,6 +31,18 @@ pub(crate) enum PatchFormat {
     Apply,
 }
 
+impl PatchFormat {
+    /// Its name, as `kubectl patch --type` has it, or `apply`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            PatchFormat::Json => "json",
+            PatchFormat::Merge => "merge",
+            PatchFormat::Strategic => "strategic",
+            PatchFormat::Apply => "apply",
+        }
+    }
+}
+
 const BODY_FORMATS: &[(&str, BodyFormat)] = &[
     ("application/json", BodyFormat::Json),
     ("application/yaml", BodyFormat::Yaml),
@@ -72,18 +84,23 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
 /// # Errors
 /// 415, if it is not supported.
 pub(crate) fn patch_format(content_type: &str, has_routes: bool) -> ApiResult<PatchFormat> {
-    let media_type = content_type.split(';').next().unwrap_or_default().trim();
     let is_known = |format: &PatchFormat| has_routes || *format != PatchFormat::Strategic;
-    let known: Vec<_> = PATCH_FORMATS.iter().copied().filter(|(_, format)| is_known(format)).collect();
-    if let Some((_, format)) = known.iter().find(|(name, _)| *name == media_type) {
-        return Ok(*format);
+    if let Some(format) = any_patch_format(content_type).filter(is_known) {
+        return Ok(format);
     }
     if has_routes {
         return Err(ApiError::unsupported_media_type("415: Unsupported Media Type").by_router());
     }
+    let known: Vec<_> = PATCH_FORMATS.iter().copied().filter(|(_, format)| is_known(format)).collect();
     let known = names(&known);
     let message = format!("the body of the request was in an unknown format - accepted media types include: {known}");
     Err(ApiError::unsupported_media_type(message))
+}
+
+/// The type of a patch with that `Content-Type`, of whatever resource.
+pub(crate) fn any_patch_format(content_type: &str) -> Option<PatchFormat> {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    PATCH_FORMATS.iter().find(|(name, _)| *name == media_type).map(|(_, format)| *format)
 }
 
 fn names<T>(formats: &[(&'static str, T)]) -> String {

@@ -3,6 +3,7 @@
 use super::auditing::request_uri;
 use super::exchange::{Exchange, Trace, header};
 use crate::api::request::decode::readable;
+use crate::api::request::media::{PatchFormat, any_patch_format};
 use crate::audit::RequestRecord;
 use crate::http::body::ReplyBody;
 use crate::http::metrics::{Labels, OpenWatch};
@@ -58,6 +59,8 @@ impl Exchange<'_> {
             Some(Shown::Refused(code)) => (Some(code), None),
             Some(Shown::Listed(number)) => (None, Some(number)),
         };
+        let patch =
+            (self.parts.method == Method::PATCH).then(|| header(self.parts, CONTENT_TYPE)).and_then(any_patch_format);
         let record = RequestRecord {
             replica: self.replica.index,
             audit_id: self.audit_id.to_str().unwrap_or_default().into(),
@@ -75,7 +78,7 @@ impl Exchange<'_> {
             subresource: path.subresource.into(),
             namespace: path.namespace().into(),
             name: self.name().into(),
-            patch_type: patch_type(&self.parts.method, header(self.parts, CONTENT_TYPE)),
+            patch_type: patch.map(PatchFormat::name),
             body: body.map(Into::into),
             code,
             error,
@@ -86,18 +89,5 @@ impl Exchange<'_> {
             annotations: trace.annotations,
         };
         self.replica.cluster.log.add(record, trace.watched.as_ref());
-    }
-}
-
-/// The kind of a patch with that content.
-fn patch_type(method: &Method, content_type: &str) -> Option<&'static str> {
-    let media = content_type.split(';').next().unwrap_or_default().trim();
-    match media {
-        _ if method != Method::PATCH => None,
-        "application/json-patch+json" => Some("json"),
-        "application/merge-patch+json" => Some("merge"),
-        "application/strategic-merge-patch+json" => Some("strategic"),
-        _ if media.starts_with("application/apply-patch+") => Some("apply"),
-        _ => None,
     }
 }

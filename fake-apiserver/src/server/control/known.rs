@@ -49,7 +49,7 @@ impl<Server: End> Clusters<Server> {
         self.seeds.lock().expect("no holder of this lock can panic")
     }
 
-    /// Removes a cluster: its watches end, and its URL is nobody's. If it was being filled for a seed, the next who asks for that fills it.
+    /// Removes a cluster: its watches end, and its URL leads nowhere. If it was being filled for a seed, that seed is left to the next request for it.
     pub(super) fn remove(&self, name: &str) {
         let removed = self.all().remove(name);
         self.beside.remove(name);

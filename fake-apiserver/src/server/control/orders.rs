@@ -111,7 +111,7 @@ impl FakeApiServer {
         self.cluster.reconcilers.note_due(&ticket);
         ticket.done().await;
         if let Some(controllers) = &self.controllers {
-            // Those that do not come to rest are named when a test waits for that.
+            // Controllers that do not come to rest are named by `settle`.
             tokio::time::timeout(WHAT_IS_DUE, controllers.quiet()).await.ok();
         }
     }
