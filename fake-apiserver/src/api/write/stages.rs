@@ -224,7 +224,7 @@ impl<'w> Write<'w, '_> {
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
     /// this version's defaults.
-    fn complete_under(&self, new: &Value) -> u64 {
+    pub(super) fn complete_under(&self, new: &Value) -> u64 {
         let version = self.act.target.version;
         let is_own = |current: Current<'_>| current.entry.json().starts_with(version.head.as_bytes());
         if self.current.is_none_or(is_own) { version.complete_under(new) } else { 0 }

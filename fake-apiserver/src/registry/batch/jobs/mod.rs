@@ -71,8 +71,8 @@ fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
         return;
     }
     let (name, uid) = (meta::name(job).to_owned(), meta::uid(job).to_owned());
-    // Where the job has its labels from its template, upstream has one map for both.
-    let is_shared = !context.has_labels && !meta::labels(job).is_empty();
+    // Where the job has its labels from its template, upstream has one map for both, though it is empty.
+    let is_shared = !context.has_labels && job["spec"]["template"]["metadata"]["labels"].is_object();
     let spec = child(job, "spec");
     let labels = child(child(child(spec, "template"), "metadata"), "labels");
     let label = |labels: &mut Value, key: &str, value: &str| {
