@@ -59,8 +59,10 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Outcome {
     stories: usize,
-    /// Number of stories in whose course the answers differed.
+    /// Number of stories in whose course the answers differed, twice.
     pub differing: usize,
+    /// Number of stories in whose course they differed, and did not when the story was played again.
+    passing: usize,
     /// Number of stories that ended with a panic of the real server.
     panicked: usize,
     /// Of each resource and of each kind of write, how many were sent, and how many of them the real server carried out.
@@ -70,14 +72,15 @@ pub struct Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { stories, differing, panicked, counts, took } = self;
+        let Outcome { stories, differing, passing, panicked, counts, took } = self;
         for (what, [sent, carried_out]) in counts {
             writeln!(f, "{what:<40} {sent:>6} sent {carried_out:>6} carried out")?;
         }
         let seconds = took.as_secs_f64();
         write!(
             f,
-            "{stories} objects, {differing} of them with a difference, {panicked} panics of the real server, in {seconds:.1} s"
+            "{stories} objects, {differing} of them with a difference, {passing} with one that did not come again, \
+             {panicked} panics of the real server, in {seconds:.1} s"
         )
     }
 }
@@ -95,7 +98,7 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
     let mut generator = Generator::new(options.seed, &forms);
     let stories = std::iter::from_fn(|| Some(generator.story(WRITES)));
     let stories = stories.take(options.steps.div_ceil(WRITES));
-    let play = async |story: Story| player.play(&forms, &story).await.map(|played| (story, played));
+    let play = async |story: Story| player.play_twice(&forms, &story).await.map(|played| (story, played));
     let mut all = futures::stream::iter(stories).map(play).buffered(AT_ONCE);
     let (mut outcome, mut differing) = (Outcome::default(), Vec::new());
     let mut known = BTreeSet::new();
@@ -127,6 +130,7 @@ impl Outcome {
     fn count(&mut self, forms: &Forms, story: &Story, played: &Played) {
         self.stories += 1;
         self.panicked += usize::from(played.panicked);
+        self.passing += usize::from(played.passed);
         self.differing += usize::from(played.difference().is_some());
         for (step, succeeded) in story.steps.iter().zip(&played.succeeded) {
             for what in [forms.kinds[story.kind].resource.clone(), format!("{:?}", step.operation)] {
