@@ -6,11 +6,13 @@ import (
 	"slices"
 )
 
-// nilDiffers names, by type, the lists and maps of which Kubernetes' defaults, validation or printing ask whether they are nil: those
-// that are empty mean something else. Neither tags nor markers say it.
+// nilDiffers names, by type, the lists and maps of which Kubernetes' defaults, validation or printing ask whether they are nil, and those
+// within the items of an atomic list, which structured-merge-diff compares by reflection: those that are empty mean something else.
+// Neither tags nor markers say it.
 var nilDiffers = map[string][]string{
 	"admissionregistration/v1.MutatingWebhook":                {"Rules", "AdmissionReviewVersions", "MatchConditions"},
 	"admissionregistration/v1.MutatingWebhookConfiguration":   {"Webhooks"},
+	"admissionregistration/v1.NamedRuleWithOperations":        {"ResourceNames"},
 	"admissionregistration/v1.Rule":                           {"APIGroups", "APIVersions", "Resources"},
 	"admissionregistration/v1.RuleWithOperations":             {"Operations"},
 	"admissionregistration/v1.ValidatingWebhook":              {"Rules", "AdmissionReviewVersions", "MatchConditions"},
@@ -22,22 +24,37 @@ var nilDiffers = map[string][]string{
 	"autoscaling/v2.HPAScalingRules":                          {"Policies"},
 	"batch/v1.PodFailurePolicy":                               {"Rules"},
 	"batch/v1.PodFailurePolicyOnExitCodesRequirement":         {"Values"},
+	"batch/v1.PodFailurePolicyRule":                           {"OnPodConditions"},
 	"batch/v1.SuccessPolicy":                                  {"Rules"},
 	"core/v1.ConfigMap":                                       {"Data", "BinaryData"},
-	"core/v1.LimitRangeItem":                                  {"Max", "Min", "MaxLimitRequestRatio"},
+	"core/v1.ConfigMapProjection":                             {"Items"},
+	"core/v1.ContainerRestartRuleOnExitCodes":                 {"Values"},
+	"core/v1.DownwardAPIProjection":                           {"Items"},
+	"core/v1.EndpointSubset":                                  {"Addresses", "NotReadyAddresses", "Ports"},
+	"core/v1.LimitRangeItem":                                  {"Max", "Min", "Default", "DefaultRequest", "MaxLimitRequestRatio"},
 	"core/v1.NodeSelectorRequirement":                         {"Values"},
 	"core/v1.NodeSelectorTerm":                                {"MatchExpressions", "MatchFields"},
+	"core/v1.PersistentVolumeClaimSpec":                       {"AccessModes"},
 	"core/v1.PersistentVolumeSpec":                            {"Capacity"},
+	"core/v1.PodAffinityTerm":                                 {"Namespaces", "MatchLabelKeys", "MismatchLabelKeys"},
+	"core/v1.PodCertificateProjection":                        {"UserAnnotations"},
 	"core/v1.PodSpec":                                         {"NodeSelector", "Overhead"},
 	"core/v1.ResourceRequirements":                            {"Claims"},
+	"core/v1.ScopedResourceSelectorRequirement":               {"Values"},
 	"core/v1.Secret":                                          {"Data"},
-	"core/v1.VolumeResourceRequirements":                      {"Requests"},
+	"core/v1.SecretProjection":                                {"Items"},
+	"core/v1.TopologySelectorTerm":                            {"MatchLabelExpressions"},
+	"core/v1.VolumeResourceRequirements":                      {"Limits", "Requests"},
+	"discovery/v1.Endpoint":                                   {"DeprecatedTopology"},
+	"discovery/v1.EndpointHints":                              {"ForZones", "ForNodes"},
 	"discovery/v1.EndpointSlice":                              {"Endpoints", "Ports"},
+	"flowcontrol/v1.PolicyRulesWithSubjects":                  {"ResourceRules", "NonResourceRules"},
 	"networking/v1.IPBlock":                                   {"Except"},
+	"networking/v1.IngressTLS":                                {"Hosts"},
 	"networking/v1.NetworkPolicyEgressRule":                   {"Ports", "To"},
 	"networking/v1.NetworkPolicyIngressRule":                  {"Ports", "From"},
-	"networking/v1.ServiceCIDRSpec":                           {"CIDRs"},
 	"networking/v1.NetworkPolicySpec":                         {"Ingress", "Egress", "PolicyTypes"},
+	"networking/v1.ServiceCIDRSpec":                           {"CIDRs"},
 	"rbac/v1.ClusterRole":                                     {"Rules"},
 	"rbac/v1.PolicyRule":                                      {"APIGroups", "Resources", "ResourceNames", "NonResourceURLs"},
 	"rbac/v1.Role":                                            {"Rules"},

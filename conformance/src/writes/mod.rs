@@ -59,7 +59,7 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Outcome {
     stories: usize,
-    /// Number of stories in whose course the answers differed, twice.
+    /// Number of stories in whose course the answers differed, each time that they were played.
     pub differing: usize,
     /// Number of stories in whose course they differed, and did not when the story was played again.
     passing: usize,
@@ -98,7 +98,7 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
     let mut generator = Generator::new(options.seed, &forms);
     let stories = std::iter::from_fn(|| Some(generator.story(WRITES)));
     let stories = stories.take(options.steps.div_ceil(WRITES));
-    let play = async |story: Story| player.play_twice(&forms, &story).await.map(|played| (story, played));
+    let play = async |story: Story| player.play_again(&forms, &story).await.map(|played| (story, played));
     let mut all = futures::stream::iter(stories).map(play).buffered(AT_ONCE);
     let (mut outcome, mut differing) = (Outcome::default(), Vec::new());
     let mut known = BTreeSet::new();

@@ -6,8 +6,8 @@
 
 use super::{CONTAINERS, IMAGES, SELECTOR, SPEC, always_running, collisions_grow, immutable_selector, number_or_zero};
 use crate::error::Errors;
+use crate::object::meta;
 use crate::object::selector::{LabelSelector, validate_structured_update};
-use crate::object::{generation, meta};
 use crate::registry::columns::text_map;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
@@ -58,8 +58,8 @@ const STRATEGY: Strategy = Strategy {
         let generation = match old {
             None => template_generation(new).max(1),
             Some(old) => {
-                let (before, now) = (&old["spec"]["template"], &new["spec"]["template"]);
-                template_generation(old).wrapping_add(i64::from(!generation::equal(Some(now), Some(before))))
+                let same = at(new).field("spec.template").equals(&at(old).field("spec.template"));
+                template_generation(old).wrapping_add(i64::from(!same))
             }
         };
         set_template_generation(new, generation);

@@ -3,6 +3,7 @@
 //! Follows `pkg/apis/discovery/validation/validation.go`, and `IsValidIP` and `IsFullyQualifiedDomainName` of
 //! `k8s.io/apimachinery/pkg/util/validation` (v0.37.1).
 
+use super::at;
 use crate::error::{Errors, FieldError};
 use crate::object::{ip, name};
 use crate::registry::context::Context;
@@ -26,7 +27,6 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// `ValidateEndpointSlice` and `ValidateEndpointSliceUpdate`: endpoints that stay as they were are not judged.
 pub(super) fn slice(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
-    let at = |slice| At::object(slice, "discovery.k8s.io/v1", "EndpointSlice");
     let (slice, old) = (at(new), old.map(at));
     let (type_, endpoints) = (slice.field("addressType"), slice.field("endpoints"));
     errors.covered("", |errors| type_.one_of(&["FQDN", "IPv4", "IPv6"], errors));
