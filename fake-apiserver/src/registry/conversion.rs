@@ -42,10 +42,11 @@ impl Conversion {
         }
     }
 
-    /// Prunes a converted object by the schema of the version that it has now.
+    /// Prunes a converted object by the schema of the version that it has now, and the nulls that an apply has left in it.
     pub(super) fn prune(&self, object: &mut Value, deadline: &Deadline) {
         if let Some(schema) = self.schema(object) {
             schema.prune(object, deadline);
+            schema.prune_nulls(object, deadline);
         }
     }
 }

@@ -9,7 +9,6 @@ mod validate;
 use crate::error::Path;
 use crate::object::{ip, meta, name};
 use crate::registry::context::Context;
-use crate::registry::cursor::At;
 use crate::registry::defaults::Fill::OptionalText;
 use crate::registry::defaults::{fill, visit};
 use crate::registry::rules::{Rules, Strategy};
@@ -45,14 +44,10 @@ pub(in crate::registry) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-fn at(slice: &Value) -> At<'static, '_> {
-    At::object(slice, "discovery.k8s.io/v1", "EndpointSlice")
-}
-
 /// `dropTopologyOnV1`: changed endpoints lose their topology, which only names the nodes of endpoints that have been in the slice.
 fn prepare(_: &Context<'_>, slice: &mut Value, old: Option<&Value>) {
     const TOPOLOGY: &str = "deprecatedTopology";
-    if old.is_some_and(|old| at(slice).field("endpoints").equals(&at(old).field("endpoints"))) {
+    if old.is_some_and(|old| validate::at(slice).field("endpoints").equals(&validate::at(old).field("endpoints"))) {
         return;
     }
     let hostname = |endpoint: &Value| endpoint[TOPOLOGY]["kubernetes.io/hostname"].as_str().map(String::from);

@@ -3,7 +3,6 @@
 //! Follows `pkg/apis/discovery/validation/validation.go`, and `IsValidIP` and `IsFullyQualifiedDomainName` of
 //! `k8s.io/apimachinery/pkg/util/validation` (v0.37.1).
 
-use super::at;
 use crate::error::{Errors, FieldError};
 use crate::object::{ip, name};
 use crate::registry::context::Context;
@@ -24,6 +23,10 @@ const MOST_LABELS: usize = 16;
 const MOST_HINTS: usize = 8;
 /// `LabelTopologyZone`, for which the endpoint has a field.
 const ZONE: &str = "topology.kubernetes.io/zone";
+
+pub(super) fn at(slice: &Value) -> At<'static, '_> {
+    At::object(slice, "discovery.k8s.io/v1", "EndpointSlice")
+}
 
 /// `ValidateEndpointSlice` and `ValidateEndpointSliceUpdate`: endpoints that stay as they were are not judged.
 pub(super) fn slice(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
