@@ -16,7 +16,7 @@ pub const MEDIA_TYPE: &str = "application/merge-patch+json";
 pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
     match patch {
         Value::Object(_) => Ok(merge(document, patch)),
-        Value::Array(_) if !checked => Ok(without_nulls(patch)),
+        Value::Array(_) if !checked => Ok(replaced(document, patch)),
         Value::Null => Err(ApiError::bad_request("Invalid JSON Patch")),
         _ if !checked => Err(ApiError::bad_request("Invalid JSON Patch")),
         other => Err(ApiError::bad_request(format!(
@@ -29,7 +29,7 @@ pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
 /// The text of a merged object of the type in a message.
 pub fn echo(document: Value, patch: Value, ty: TypeRef<'_>) -> String {
     let read = read(&document, &patch).unwrap_or_default();
-    echo::echo(&merge(document, patch), ty, &read)
+    echo::echo(&replaced(document, patch), ty, &read)
 }
 
 /// The part of the merged document that is read, or comes from the patch.
@@ -40,6 +40,11 @@ fn read(current: &Value, patch: &Value) -> Option<Read> {
         Some((key.to_string(), read(current.get(key).unwrap_or(&Value::Null), change)?))
     };
     Some(Read::of(changes.filter_map(part)))
+}
+
+/// A document with a patch merged into it; an array takes its place.
+fn replaced(document: Value, patch: Value) -> Value {
+    if patch.is_array() { without_nulls(patch) } else { merge(document, patch) }
 }
 
 fn merge(current: Value, patch: Value) -> Value {
