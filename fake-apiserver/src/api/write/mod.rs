@@ -183,18 +183,13 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
         let line = write.act.line_in_version(entry.line().clone()).await?;
         return Ok(Some(Reply::object(200, line, entry.meta.complete_under)));
     }
-    let dry_run = write.options.dry_run;
-    let (change, shown, complete_under) = if write.ends_deletion(new) {
-        // The answer is the update, at the revision before: it was neither converted for storage nor read from there.
+    let (dry_run, removes) = (write.options.dry_run, write.ends_deletion(new));
+    let (change, shown, complete_under) = if removes {
         let update = draft(write.act.target.resource, new)?.line(Some(entry.revision));
         (Change::Remove, Some(update), write.complete_under(new))
     } else {
         let draft = write.encode(new, !dry_run).await?;
         let (shown, complete_under) = (dry_run.then(|| draft.line(Some(entry.revision))), draft.meta.complete_under);
-        let shown = match shown {
-            Some(line) => Some(write.act.line_in_version(line).await?),
-            None => None,
-        };
         (Change::Put(draft), shown, complete_under)
     };
     let act = &write.act;
@@ -203,10 +198,9 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
     if let Some(count) = act.target.resource.rules.counts.filter(|_| !dry_run) {
         count(act.server.measures, new, write.old().unwrap_or(&Value::Null));
     }
-    let line = match shown {
-        Some(line) => line,
-        None => act.line_in_version(entry.line().clone()).await?,
-    };
+    let line = shown.unwrap_or_else(|| entry.line().clone());
+    // The answer for a removed object is the update, at the revision before: it was neither converted for storage nor read from there.
+    let line = if removes { line } else { act.line_in_version(line).await? };
     Ok(Some(Reply::object(200, line, complete_under)))
 }
 
