@@ -51,7 +51,7 @@ pub(crate) fn json(input: &[u8]) {
     assert_eq!(read, without_empty(decoded.object, ty), "protobuf of {}", shown(&written));
 }
 
-/// A value without the empty maps and lists that are told from none, which protobuf does not do.
+/// A value without the empty maps and lists that are told from none, which protobuf does not do, nor the structs that are zero without them.
 fn without_empty(mut value: Value, ty: TypeRef<'_>) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -64,6 +64,7 @@ fn without_empty(mut value: Value, ty: TypeRef<'_>) -> Value {
                     *value = without_empty(value.take(), ty);
                 }
             }
+            fields.retain(|name, value| ty.field(name).is_none_or(|field| !ty.of(field).is_zero(value)));
         }
         Value::Array(items) => {
             let of_items = |item: &mut Value, ty| *item = without_empty(item.take(), ty);
