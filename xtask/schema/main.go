@@ -44,7 +44,7 @@ const header = `# The API types of Kubernetes v1.37 that this server reads and w
 #     atomic, granular          mapType or structType
 #     default JSON              default
 #     optional, required        optional or required, where omitempty says otherwise
-#     nilDiffers                rules tell an absent list or map from an empty one
+#     nilDiffers                rules, messages or managers tell an absent list or map from an empty one
 #     enum JSON                 enum: the values
 `
 

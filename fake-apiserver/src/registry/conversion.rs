@@ -42,7 +42,7 @@ impl Conversion {
         }
     }
 
-    /// Prunes a converted object by the schema of the version that it has now, and the nulls that an apply has left in it.
+    /// Prunes a converted object, and its nulls, by the schema of the version that it has now.
     pub(super) fn prune(&self, object: &mut Value, deadline: &Deadline) {
         if let Some(schema) = self.schema(object) {
             schema.prune(object, deadline);

@@ -24,6 +24,7 @@ const MOST_HINTS: usize = 8;
 /// `LabelTopologyZone`, for which the endpoint has a field.
 const ZONE: &str = "topology.kubernetes.io/zone";
 
+/// The cursor at an endpoint slice.
 pub(super) fn at(slice: &Value) -> At<'static, '_> {
     At::object(slice, "discovery.k8s.io/v1", "EndpointSlice")
 }

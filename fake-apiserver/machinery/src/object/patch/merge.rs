@@ -15,8 +15,8 @@ pub const MEDIA_TYPE: &str = "application/merge-patch+json";
 /// 400, if the patch is not an object.
 pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
     match patch {
-        Value::Object(_) => Ok(merge(document, patch)),
-        Value::Array(_) if !checked => Ok(replaced(document, patch)),
+        Value::Object(_) => Ok(merged(document, patch)),
+        Value::Array(_) if !checked => Ok(merged(document, patch)),
         Value::Null => Err(ApiError::bad_request("Invalid JSON Patch")),
         _ if !checked => Err(ApiError::bad_request("Invalid JSON Patch")),
         other => Err(ApiError::bad_request(format!(
@@ -29,7 +29,7 @@ pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
 /// The text of a merged object of the type in a message.
 pub fn echo(document: Value, patch: Value, ty: TypeRef<'_>) -> String {
     let read = read(&document, &patch).unwrap_or_default();
-    echo::echo(&replaced(document, patch), ty, &read)
+    echo::echo(&merged(document, patch), ty, &read)
 }
 
 /// The part of the merged document that is read, or comes from the patch.
@@ -42,8 +42,8 @@ fn read(current: &Value, patch: &Value) -> Option<Read> {
     Some(Read::of(changes.filter_map(part)))
 }
 
-/// A document with a patch merged into it; an array takes its place.
-fn replaced(document: Value, patch: Value) -> Value {
+/// The document with a patch merged into it; a patch that is an array takes its place.
+fn merged(document: Value, patch: Value) -> Value {
     if patch.is_array() { without_nulls(patch) } else { merge(document, patch) }
 }
 
