@@ -15,8 +15,9 @@ use order::{keep_group, sort_unordered};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The time that upstream's controllers have for the work that the fake does before it answers.
-const SETTLING: Duration = Duration::from_secs(20);
+/// The time that upstream's controllers have for the work that the fake does before it answers. The one of flow schemas waits for up to 75
+/// seconds if it has changed a status six times in a minute.
+const SETTLING: Duration = Duration::from_secs(90);
 /// The pause between two looks at the real server.
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -48,9 +48,19 @@ impl Encoded {
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
+    encode_with(object, ty, false)
+}
+
+/// Writes a tree as [`encode`] does, but for empty lists, which an object has that has not been stored, and is sent.
+pub fn encode_unstored(object: &Value, ty: TypeRef) -> Encoded {
+    encode_with(object, ty, true)
+}
+
+fn encode_with(object: &Value, ty: TypeRef, empties: bool) -> Encoded {
     count(Work::Encode, 1);
     let sorts = ty.as_struct().is_some_and(|content| content.open);
-    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new(), sorts };
+    let json = Vec::with_capacity(1024);
+    let mut encoder = Encoder { json, sorts, empties, ..Encoder::default() };
     match ty.as_struct() {
         Some(content) => encoder.object(ty, content, Some(object), Level::Root),
         None => encoder.value(ty, Some(object)),
@@ -60,18 +70,19 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
 
 /// Writes a part of an object as Go writes a value of the type.
 pub fn encode_part(value: &Value, ty: TypeRef) -> String {
-    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };
+    let mut encoder = Encoder::default();
     encoder.value(ty, Some(value));
     String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
 }
 
 /// Writes an untyped value as `json.Marshal` does.
 pub fn encode_any(value: &Value) -> String {
-    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };
+    let mut encoder = Encoder::default();
     encoder.any(value);
     String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
 }
 
+#[derive(Default)]
 struct Encoder<'v> {
     json: Vec<u8>,
     slot: Option<RevisionSlot>,
@@ -79,6 +90,8 @@ struct Encoder<'v> {
     present: Vec<(usize, &'v Value)>,
     /// Whether JSON that trees keep as text is written with sorted keys, because it is a map in Go.
     sorts: bool,
+    /// Whether an empty list is written as such, and not as none.
+    empties: bool,
 }
 
 /// The position of a struct.
@@ -95,7 +108,7 @@ impl<'v> Encoder<'v> {
             (Shape::Pointer(target), Some(value)) => self.value(ty.at(*target), Some(value)),
             (Shape::Struct(content), value) => self.object(ty, content, value, Level::Inner),
             // Nothing is stored of an empty list, so that none is read again.
-            (Shape::List { element, .. }, Some(Value::Array(items))) if !items.is_empty() => {
+            (Shape::List { element, .. }, Some(Value::Array(items))) if self.empties || !items.is_empty() => {
                 let element = ty.at(*element);
                 self.list(items, |encoder, item| encoder.value(element, Some(item)));
             }

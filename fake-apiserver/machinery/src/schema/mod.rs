@@ -48,7 +48,7 @@ pub use decode::{decode_json, decode_json_while, decode_unpruned};
 pub use decoded::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, check_depth};
 pub use definitions::DataError;
 pub use encode::push_escaped;
-pub use encode::{Encoded, encode};
+pub use encode::{Encoded, encode, encode_unstored};
 pub use encode::{encode_any, encode_part};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub use float::{number as float, print as print_float};

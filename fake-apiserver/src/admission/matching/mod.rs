@@ -78,7 +78,7 @@ impl<'a> Matched<'a> {
             return "null".into();
         }
         let Some(ty) = self.go_type() else { return schema::encode_any(object) };
-        let encoded = schema::encode(object, ty);
+        let encoded = schema::encode_unstored(object, ty);
         let mut json = String::from_utf8(encoded.json).expect("JSON of texts is UTF-8");
         let revision = text(object, "/metadata/resourceVersion");
         if let Some(slot) = encoded.slot.filter(|_| !revision.is_empty()) {

@@ -15,7 +15,7 @@ use super::request::ensure_namespace;
 use super::request::options::{WriteOptions, parse_uint};
 use super::{Act, Reply, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
-use crate::commit::{Change, draft, namespace};
+use crate::commit::{Change, draft, namespace, unstored_draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
 use crate::store::{CreateError, Entry};
@@ -185,7 +185,7 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
     }
     let (dry_run, removes) = (write.options.dry_run, write.ends_deletion(new));
     let (change, shown, complete_under) = if removes {
-        let update = draft(write.act.target.resource, new)?.line(Some(entry.revision));
+        let update = unstored_draft(write.act.target.resource, new)?.line(Some(entry.revision));
         (Change::Remove, Some(update), write.complete_under(new))
     } else {
         let draft = write.encode(new, !dry_run).await?;
