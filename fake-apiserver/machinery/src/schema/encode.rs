@@ -51,7 +51,7 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
     encode_with(object, ty, false)
 }
 
-/// Writes a tree as [`encode`] does, but for empty lists, which an object has that has not been stored, and is sent.
+/// Writes the tree of an object that is sent without being stored: as [`encode`] does, with its empty lists.
 pub fn encode_unstored(object: &Value, ty: TypeRef) -> Encoded {
     encode_with(object, ty, true)
 }
@@ -68,9 +68,9 @@ fn encode_with(object: &Value, ty: TypeRef, empties: bool) -> Encoded {
     Encoded { json: encoder.json, slot: encoder.slot }
 }
 
-/// Writes a part of an object as Go writes a value of the type.
+/// Writes a part of an object as Go writes a value of the type, with its empty lists.
 pub fn encode_part(value: &Value, ty: TypeRef) -> String {
-    let mut encoder = Encoder::default();
+    let mut encoder = Encoder { empties: true, ..Encoder::default() };
     encoder.value(ty, Some(value));
     String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
 }
