@@ -56,6 +56,7 @@ var nilDiffers = map[string][]string{
 	"core/v1.PodDNSConfig":                                    {"Nameservers", "Searches", "Options"},
 	"core/v1.PodSecurityContext":                              {"SupplementalGroups", "Sysctls"},
 	"core/v1.PodSpec":                                         {"Volumes", "InitContainers", "Containers", "EphemeralContainers", "NodeSelector", "ImagePullSecrets", "Tolerations", "HostAliases", "ReadinessGates", "Overhead", "TopologySpreadConstraints", "SchedulingGates", "ResourceClaims", "EvictionResponders"},
+	"core/v1.ResourceQuotaSpec":                               {"Scopes"},
 	"core/v1.ResourceRequirements":                            {"Claims"},
 	"core/v1.ScopedResourceSelectorRequirement":               {"Values"},
 	"core/v1.Secret":                                          {"Data"},
