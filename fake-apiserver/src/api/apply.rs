@@ -328,13 +328,7 @@ pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Val
     if !expected.is_typed() {
         return Ok(object);
     }
-    let revision = meta::resource_version(&object).to_owned();
-    let mut object: Value =
-        serde_json::from_slice(&schema::encode(&object, expected.ty).json).map_err(ApiError::internal)?;
-    if !revision.is_empty() {
-        meta::set(&mut object, "resourceVersion", revision);
-    }
-    Ok(object)
+    managers::complete(&object, expected.ty).map_err(ApiError::internal)
 }
 
 /// An empty object, with all fields that Go writes.

@@ -10,7 +10,7 @@ use crate::deadline::Deadline;
 use crate::managed::{self, Context, Element, Empty, Managers, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 use crate::registry::managers::set_created;
-pub(super) use crate::registry::managers::{Endpoint, empty, of, set};
+pub(super) use crate::registry::managers::{Endpoint, complete, empty, of, set};
 use crate::schema;
 use tree::{Text, Value};
 

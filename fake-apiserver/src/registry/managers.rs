@@ -5,7 +5,7 @@ use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
-use crate::schema;
+use crate::schema::{self, TypeRef};
 use tree::{Map, Value};
 
 /// The field of `metadata`.
@@ -64,7 +64,7 @@ impl<'r> Endpoint<'r> {
         let (Some(from), Some(to)) = (from, to) else { return Err(format!("no version {api_version}")) };
         from.convert_to_storage(&mut object);
         let object = to.built_in_from_storage(&object).unwrap_or(object);
-        serde_json::from_slice(&schema::encode(&object, to.ty()).json).map_err(|why| why.to_string())
+        complete(&object, to.ty()).map_err(|why| why.to_string())
     }
 
     /// The context for `managed/` of a write at the time `now`.
@@ -131,7 +131,7 @@ impl Resource {
         let complete = |object: &Value| -> ApiResult<Value> {
             let mut object = object.clone();
             meta::remove(&mut object, FIELD);
-            serde_json::from_slice(&schema::encode(&object, version.ty()).json).map_err(ApiError::internal)
+            complete(&object, version.ty()).map_err(ApiError::internal)
         };
         let context = endpoint.context(Trees::Complete, writer.now);
         let (live, mut managers) = (complete(old)?, of(old));
@@ -145,6 +145,20 @@ impl Resource {
         let applied = context.apply(&live, &configuration, managers, writer.manager, true);
         applied.map_err(|_| ApiError::internal("the server cannot apply what it has made"))
     }
+}
+
+/// An object with all fields that Go writes of the type.
+///
+/// # Errors
+/// If the object does not have the form of the type.
+pub(crate) fn complete(object: &Value, ty: TypeRef<'_>) -> serde_json::Result<Value> {
+    let mut complete = serde_json::from_slice(&schema::encode(object, ty).json)?;
+    // It is not encoded.
+    let revision = meta::resource_version(object);
+    if !revision.is_empty() {
+        meta::set(&mut complete, "resourceVersion", revision.to_owned());
+    }
+    Ok(complete)
 }
 
 /// An object of a version without anything.

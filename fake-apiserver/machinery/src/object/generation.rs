@@ -83,7 +83,12 @@ pub fn equal_as(ty: Option<TypeRef<'_>>, a: Option<&Value>, b: Option<&Value>) -
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             // Each key once, lest depth double the work.
             let only_there = b.keys().filter(|key| !a.contains_key(*key));
-            a.keys().chain(only_there).all(|key| equal_as(ty.and_then(|ty| of_field(ty, key)), a.get(key), b.get(key)))
+            // A map has its keys, also those of zeros.
+            let may_lack = ty.is_none_or(|ty| ty.target().go_kind() != "map");
+            a.keys().chain(only_there).all(|key| {
+                let (a, b) = (a.get(key), b.get(key));
+                (may_lack || a.is_some() == b.is_some()) && equal_as(ty.and_then(|ty| of_field(ty, key)), a, b)
+            })
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
             a.len() == b.len()
@@ -123,6 +128,16 @@ mod tests {
             assert_eq!(spec_differs(&new, &old, ty), differs, "{new} {old}");
             assert_eq!(spec_differs(&old, &new, ty), differs, "{old} {new}");
         }
+    }
+
+    #[test]
+    fn a_map_with_a_zero_is_not_one_without_it() {
+        let class = |parameters: Value| json!({"spec": {}, "parameters": parameters});
+        let (new, old) = (class(json!({"a": "b", "c": ""})), class(json!({"a": "b"})));
+        let ty = lookup("storage.k8s.io/v1", "VolumeAttributesClass");
+        assert!(!equal_as(ty, Some(&new), Some(&old)));
+        assert!(!equal_as(ty, Some(&old), Some(&new)));
+        assert!(equal_as(ty, Some(&new), Some(&new)));
     }
 
     #[test]
