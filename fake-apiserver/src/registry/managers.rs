@@ -128,16 +128,16 @@ impl Resource {
     fn merged(&self, writer: Writer<'_>, old: &Value, fields: Map) -> ApiResult<(Option<Value>, Managers)> {
         let version = self.storage();
         let endpoint = Endpoint { resource: self, version, subresource: writer.subresource };
-        let complete = |object: &Value| -> ApiResult<Value> {
+        let unowned = |object: &Value| {
             let mut object = object.clone();
             meta::remove(&mut object, FIELD);
             complete(&object, version.ty()).map_err(ApiError::internal)
         };
         let context = endpoint.context(Trees::Complete, writer.now);
-        let (live, mut managers) = (complete(old)?, of(old));
+        let (live, mut managers) = (unowned(old)?, of(old));
         let nothing = empty(&version.api_version, &version.kind);
         if managers.is_empty() {
-            let before = context.update(&complete(&nothing)?, &live, managers, BEFORE_FIRST_APPLY);
+            let before = context.update(&unowned(&nothing)?, &live, managers, BEFORE_FIRST_APPLY);
             managers = before.map_err(ApiError::internal)?;
         }
         let mut configuration = nothing;
