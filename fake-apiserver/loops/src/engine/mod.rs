@@ -188,7 +188,7 @@ impl Engine {
         let mut keys = Keys::default();
         it.follow_up(&mut keys);
         enqueue(&mut self.queue, item.of, &mut keys, now);
-        Run::of(item, it.profile(), says, plan)
+        Run::of(item, it.profile(), says, plan, now)
     }
 
     /// The state of rest at that time.

@@ -18,7 +18,8 @@ pub struct Run {
     /// The words for the key.
     pub key: String,
     acts: VecDeque<Act>,
-    again: Option<Duration>,
+    /// When the key is looked at again, from the time of the decision on: the clock may be moved before the run ends.
+    again: Option<Timestamp>,
     failed: Option<String>,
     /// Whether it failed as the object had changed.
     has_changed: bool,
@@ -43,8 +44,9 @@ pub struct Done {
 }
 
 impl Run {
-    pub(super) fn of(item: Item, profile: &'static Profile, key: String, plan: Plan) -> Run {
+    pub(super) fn of(item: Item, profile: &'static Profile, key: String, plan: Plan, now: Timestamp) -> Run {
         let Plan { acts, again, failed } = plan;
+        let again = again.map(|delay| due(delay, now));
         Run { item, profile, key, acts: acts.into(), again, failed, has_changed: false, sent: None, done: Vec::new() }
     }
 }
@@ -126,7 +128,8 @@ impl Engine {
 
     /// Puts another plan in the place of the rest of a run.
     fn go_on_with(&mut self, run: &mut Run, plan: Plan, now: Timestamp) {
-        (run.acts, run.again, run.failed) = (plan.acts.into(), plan.again, plan.failed);
+        (run.acts, run.failed) = (plan.acts.into(), plan.failed);
+        run.again = plan.again.map(|delay| due(delay, now));
         let mut keys = Keys::default();
         self.loops[run.item.of].it.follow_up(&mut keys);
         enqueue(&mut self.queue, run.item.of, &mut keys, now);
@@ -140,9 +143,13 @@ impl Engine {
             return;
         }
         self.queue.succeeded(&item);
-        if let Some(delay) = again {
-            let due = if delay.is_zero() { Timestamp::MIN } else { after(now, delay) };
+        if let Some(due) = again {
             self.queue.add(item, due);
         }
     }
+}
+
+/// The time at which a key is due that is looked at again after a delay; without one it is due at once.
+fn due(delay: Duration, now: Timestamp) -> Timestamp {
+    if delay.is_zero() { Timestamp::MIN } else { after(now, delay) }
 }
