@@ -18,15 +18,7 @@ pub(crate) type Encoded = Draft;
 
 /// Serialises an object for the store; everything but the revision is decided.
 pub(crate) fn draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
-    of_text(resource, object, schema::encode(object, resource.storage().ty()))
-}
-
-/// The draft of an object that is shown, and not stored.
-pub(crate) fn unstored_draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
-    of_text(resource, object, schema::encode_unstored(object, resource.storage().ty()))
-}
-
-fn of_text(resource: &Resource, object: &Value, encoded: schema::Encoded) -> ApiResult<Draft> {
+    let encoded = schema::encode(object, resource.storage().ty());
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
     let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", resource.kind)))?.offset;

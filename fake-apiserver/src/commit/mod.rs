@@ -20,7 +20,7 @@ mod own;
 pub(crate) mod saved;
 pub(crate) mod size;
 
-pub(crate) use draft::{Encoded, draft, read, recorded_draft, unstored_draft};
+pub(crate) use draft::{Encoded, draft, read, recorded_draft};
 pub(crate) use hold::Hold;
 pub(crate) use own::Own;
 

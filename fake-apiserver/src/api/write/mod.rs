@@ -15,9 +15,10 @@ use super::request::ensure_namespace;
 use super::request::options::{WriteOptions, parse_uint};
 use super::{Act, Reply, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
-use crate::commit::{Change, draft, namespace, unstored_draft};
+use crate::commit::{Change, draft, namespace};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
+use crate::schema;
 use crate::store::{CreateError, Entry};
 use begin::{Allocators, finish};
 use stages::{Current, Write, authorize_create, check_version};
@@ -185,8 +186,10 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
     }
     let (dry_run, removes) = (write.options.dry_run, write.ends_deletion(new));
     let (change, shown, complete_under) = if removes {
-        let update = unstored_draft(write.act.target.resource, new)?.line(Some(entry.revision));
-        (Change::Remove, Some(update), write.complete_under(new))
+        let ty = write.act.target.resource.storage().ty();
+        let mut update = schema::encode_unstored(new, ty).at_revision(entry.revision);
+        update.push(b'\n');
+        (Change::Remove, Some(update.into()), write.complete_under(new))
     } else {
         let draft = write.encode(new, !dry_run).await?;
         let (shown, complete_under) = (dry_run.then(|| draft.line(Some(entry.revision))), draft.meta.complete_under);
